@@ -1,0 +1,338 @@
+//! The pool: where terms live, each once.
+//!
+//! Identical terms share one handle, so equality of terms is equality of handles. Nothing is ever
+//! removed. The constructors are in `rewrite/`; they end in [`Pool::intern`], the only place that
+//! makes a term. Each term carries what is cheap to know about it: its sort, the input bytes it
+//! depends on, and its [`Facts`].
+
+use std::hash::{BuildHasher, BuildHasherDefault};
+
+use hashbrown::HashTable;
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::facts::Facts;
+use crate::rewrite::RuleCounts;
+use crate::support::Support;
+use crate::term::{InputByte, Op, Sort, Table, TableId, Term};
+
+/// A term as stored: operator, sort and operands in 16 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Packed {
+    tag: Tag,
+    /// 0 for Bool, else the width.
+    sort: u8,
+    /// The lowest bit of an extract.
+    lo: u8,
+    words: [u32; 3],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+enum Tag {
+    /// A constant of at most 64 bits, in the first two words.
+    Const,
+    /// A wider constant: its number in `Pool::wide`.
+    WideConst,
+    Byte,
+    Not,
+    Neg,
+    And,
+    Or,
+    Xor,
+    Add,
+    Sub,
+    Mul,
+    UDiv,
+    URem,
+    SDiv,
+    SRem,
+    Shl,
+    LShr,
+    AShr,
+    Concat,
+    Extract,
+    ZeroExtend,
+    SignExtend,
+    Ite,
+    Table,
+    Eq,
+    Ult,
+    Slt,
+}
+
+type Hasher = BuildHasherDefault<FxHasher>;
+
+/// Owns terms and tables, and builds them.
+#[derive(Default)]
+pub struct Pool {
+    nodes: Vec<Packed>,
+    index: HashTable<u32>,
+    wide: Vec<u128>,
+    wide_index: FxHashMap<u128, u32>,
+    facts: Vec<Facts>,
+    /// For each term the number of its support in `supports`.
+    support_of: Vec<u32>,
+    supports: Vec<Support>,
+    support_index: FxHashMap<Support, u32>,
+    unions: FxHashMap<(u32, u32), u32>,
+    tables: Vec<Table>,
+    table_index: FxHashMap<Table, u32>,
+    pub(crate) rules: RuleCounts,
+}
+
+impl Pool {
+    /// An empty pool.
+    pub fn new() -> Pool {
+        Pool::default()
+    }
+
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no term yet.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The sort of a term.
+    pub fn sort(&self, term: Term) -> Sort {
+        match self.nodes[term.index()].sort {
+            0 => Sort::Bool,
+            width => Sort::Bits(width),
+        }
+    }
+
+    /// The width of a bit vector; 1 for a Bool.
+    pub fn width(&self, term: Term) -> u8 {
+        self.nodes[term.index()].sort.max(1)
+    }
+
+    /// Whether the term is a truth value.
+    pub fn is_bool(&self, term: Term) -> bool {
+        self.nodes[term.index()].sort == 0
+    }
+
+    /// The operator of a term, with its operands.
+    pub fn op(&self, term: Term) -> Op {
+        let node = self.nodes[term.index()];
+        let [a, b, c] = node.words;
+        let term = |word: u32| Term::from_index(word as usize);
+        let (x, y) = (|| term(a), || term(b));
+        match node.tag {
+            Tag::Const => Op::Const(u128::from(a) | u128::from(b) << 32),
+            Tag::WideConst => Op::Const(self.wide[a as usize]),
+            Tag::Byte => Op::Byte(InputByte::new(a as u16, b)),
+            Tag::Not => Op::Not(x()),
+            Tag::Neg => Op::Neg(x()),
+            Tag::And => Op::And(x(), y()),
+            Tag::Or => Op::Or(x(), y()),
+            Tag::Xor => Op::Xor(x(), y()),
+            Tag::Add => Op::Add(x(), y()),
+            Tag::Sub => Op::Sub(x(), y()),
+            Tag::Mul => Op::Mul(x(), y()),
+            Tag::UDiv => Op::UDiv(x(), y()),
+            Tag::URem => Op::URem(x(), y()),
+            Tag::SDiv => Op::SDiv(x(), y()),
+            Tag::SRem => Op::SRem(x(), y()),
+            Tag::Shl => Op::Shl(x(), y()),
+            Tag::LShr => Op::LShr(x(), y()),
+            Tag::AShr => Op::AShr(x(), y()),
+            Tag::Concat => Op::Concat(x(), y()),
+            Tag::Extract => Op::Extract { lo: node.lo, arg: x() },
+            Tag::ZeroExtend => Op::ZeroExtend(x()),
+            Tag::SignExtend => Op::SignExtend(x()),
+            Tag::Ite => Op::Ite(x(), y(), term(c)),
+            Tag::Table => Op::Table(TableId(b), x()),
+            Tag::Eq => Op::Eq(x(), y()),
+            Tag::Ult => Op::Ult(x(), y()),
+            Tag::Slt => Op::Slt(x(), y()),
+        }
+    }
+
+    /// The value of a constant term.
+    pub fn as_const(&self, term: Term) -> Option<u128> {
+        match self.op(term) {
+            Op::Const(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The input bytes that a term depends on.
+    pub fn support(&self, term: Term) -> &Support {
+        &self.supports[self.support_of[term.index()] as usize]
+    }
+
+    /// What is known of every value of a term.
+    pub fn facts(&self, term: Term) -> Facts {
+        self.facts[term.index()]
+    }
+
+    /// The table behind a handle.
+    pub fn table_data(&self, table: TableId) -> &Table {
+        &self.tables[table.0 as usize]
+    }
+
+    /// Registers a constant table with entries of `width` bits, 1 to 64.
+    ///
+    /// # Panics
+    /// If the width is not 1 to 64, or an entry does not fit it.
+    pub fn add_table(&mut self, width: u8, entries: impl Into<Box<[u64]>>) -> TableId {
+        let table = Table { width, entries: entries.into() };
+        assert!((1..=64).contains(&width), "a table's entries have 1 to 64 bits");
+        let limit = crate::term::mask(width);
+        assert!(table.entries.iter().all(|&e| u128::from(e) <= limit), "an entry is too wide");
+        if let Some(&id) = self.table_index.get(&table) {
+            return TableId(id);
+        }
+        let id = self.tables.len() as u32;
+        self.tables.push(table.clone());
+        self.table_index.insert(table, id);
+        TableId(id)
+    }
+
+    /// How often each rewrite rule was applied in this pool.
+    pub fn rule_counts(&self) -> &RuleCounts {
+        &self.rules
+    }
+
+    /// The terms that `roots` consist of, operands before users, each once.
+    pub fn reachable(&self, roots: &[Term]) -> Vec<Term> {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack: Vec<Term> = roots.to_vec();
+        let mut found = Vec::new();
+        while let Some(term) = stack.pop() {
+            if seen.insert(term) {
+                found.push(term);
+                stack.extend(self.op(term).operands());
+            }
+        }
+        // Operands have smaller handles than their users.
+        found.sort_unstable();
+        found
+    }
+
+    /// Makes the term, or finds it. The caller has brought it to normal form.
+    pub(crate) fn intern(&mut self, sort: Sort, op: Op) -> Term {
+        let node = self.pack(sort, op);
+        let hash = Hasher::default().hash_one(node);
+        if let Some(&found) = self.index.find(hash, |&i| self.nodes[i as usize] == node) {
+            return Term::from_index(found as usize);
+        }
+        let term = Term::from_index(self.nodes.len());
+        let support = self.support_id_of(op);
+        let facts = Facts::of(self, sort, op);
+        self.nodes.push(node);
+        self.support_of.push(support);
+        self.facts.push(facts);
+        let nodes = &self.nodes;
+        self.index.insert_unique(hash, term.index() as u32, |&i| {
+            Hasher::default().hash_one(nodes[i as usize])
+        });
+        term
+    }
+
+    fn pack(&mut self, sort: Sort, op: Op) -> Packed {
+        let sort = match sort {
+            Sort::Bool => 0,
+            Sort::Bits(width) => {
+                debug_assert!((1..=crate::term::MAX_WIDTH).contains(&width));
+                width
+            }
+        };
+        let word = |t: Term| t.index() as u32;
+        let unary = |tag, a| Packed { tag, sort, lo: 0, words: [word(a), 0, 0] };
+        let binary = |tag, a, b| Packed { tag, sort, lo: 0, words: [word(a), word(b), 0] };
+        match op {
+            Op::Const(value) if sort <= 64 => {
+                Packed { tag: Tag::Const, sort, lo: 0, words: [value as u32, (value >> 32) as u32, 0] }
+            }
+            Op::Const(value) => {
+                let next = self.wide.len() as u32;
+                let id = *self.wide_index.entry(value).or_insert(next);
+                if id == next {
+                    self.wide.push(value);
+                }
+                Packed { tag: Tag::WideConst, sort, lo: 0, words: [id, 0, 0] }
+            }
+            Op::Byte(byte) => {
+                Packed { tag: Tag::Byte, sort, lo: 0, words: [u32::from(byte.source), byte.offset, 0] }
+            }
+            Op::Not(a) => unary(Tag::Not, a),
+            Op::Neg(a) => unary(Tag::Neg, a),
+            Op::And(a, b) => binary(Tag::And, a, b),
+            Op::Or(a, b) => binary(Tag::Or, a, b),
+            Op::Xor(a, b) => binary(Tag::Xor, a, b),
+            Op::Add(a, b) => binary(Tag::Add, a, b),
+            Op::Sub(a, b) => binary(Tag::Sub, a, b),
+            Op::Mul(a, b) => binary(Tag::Mul, a, b),
+            Op::UDiv(a, b) => binary(Tag::UDiv, a, b),
+            Op::URem(a, b) => binary(Tag::URem, a, b),
+            Op::SDiv(a, b) => binary(Tag::SDiv, a, b),
+            Op::SRem(a, b) => binary(Tag::SRem, a, b),
+            Op::Shl(a, b) => binary(Tag::Shl, a, b),
+            Op::LShr(a, b) => binary(Tag::LShr, a, b),
+            Op::AShr(a, b) => binary(Tag::AShr, a, b),
+            Op::Concat(a, b) => binary(Tag::Concat, a, b),
+            Op::Extract { lo, arg } => Packed { lo, ..unary(Tag::Extract, arg) },
+            Op::ZeroExtend(a) => unary(Tag::ZeroExtend, a),
+            Op::SignExtend(a) => unary(Tag::SignExtend, a),
+            Op::Ite(a, b, c) => Packed { tag: Tag::Ite, sort, lo: 0, words: [word(a), word(b), word(c)] },
+            Op::Table(table, a) => Packed { tag: Tag::Table, sort, lo: 0, words: [word(a), table.0, 0] },
+            Op::Eq(a, b) => binary(Tag::Eq, a, b),
+            Op::Ult(a, b) => binary(Tag::Ult, a, b),
+            Op::Slt(a, b) => binary(Tag::Slt, a, b),
+        }
+    }
+
+    fn support_id_of(&mut self, op: Op) -> u32 {
+        match op {
+            Op::Const(_) => self.support_id(Support::default()),
+            Op::Byte(byte) => self.support_id(Support::of(byte)),
+            _ => {
+                let mut operands = op.operands().map(|t| t.index());
+                let first = operands.next().expect("an operator has operands");
+                let mut id = self.support_of[first];
+                let rest: [Option<usize>; 2] = [operands.next(), operands.next()];
+                for other in rest.into_iter().flatten() {
+                    id = self.union_id(id, self.support_of[other]);
+                }
+                id
+            }
+        }
+    }
+
+    fn union_id(&mut self, a: u32, b: u32) -> u32 {
+        if a == b || self.supports[b as usize].is_empty() {
+            return a;
+        }
+        if self.supports[a as usize].is_empty() {
+            return b;
+        }
+        let key = (a.min(b), a.max(b));
+        if let Some(&id) = self.unions.get(&key) {
+            return id;
+        }
+        let union = self.supports[a as usize].union(&self.supports[b as usize]);
+        let id = self.support_id(union);
+        self.unions.insert(key, id);
+        id
+    }
+
+    fn support_id(&mut self, support: Support) -> u32 {
+        if let Some(&id) = self.support_index.get(&support) {
+            return id;
+        }
+        let id = self.supports.len() as u32;
+        self.supports.push(support.clone());
+        self.support_index.insert(support, id);
+        id
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pool({} terms)", self.len())
+    }
+}

@@ -1,0 +1,121 @@
+//! What each operator means on numbers: SMT-LIB's definitions, total, on `u128`.
+//!
+//! The constructors fold constants with this, the evaluator runs it, and the compiled form is
+//! tested against it. Values are always within their width; so are results.
+
+use crate::term::{Sort, mask};
+
+/// The value as a signed number.
+pub(crate) fn signed(width: u8, value: u128) -> i128 {
+    let unused = 128 - u32::from(width);
+    ((value << unused) as i128) >> unused
+}
+
+/// The top bit of a value.
+pub(crate) fn is_negative(width: u8, value: u128) -> bool {
+    value >> (width - 1) & 1 == 1
+}
+
+pub(crate) fn neg(width: u8, a: u128) -> u128 {
+    a.wrapping_neg() & mask(width)
+}
+
+pub(crate) fn add(width: u8, a: u128, b: u128) -> u128 {
+    a.wrapping_add(b) & mask(width)
+}
+
+pub(crate) fn sub(width: u8, a: u128, b: u128) -> u128 {
+    a.wrapping_sub(b) & mask(width)
+}
+
+pub(crate) fn mul(width: u8, a: u128, b: u128) -> u128 {
+    a.wrapping_mul(b) & mask(width)
+}
+
+pub(crate) fn udiv(width: u8, a: u128, b: u128) -> u128 {
+    a.checked_div(b).unwrap_or(mask(width))
+}
+
+pub(crate) fn urem(a: u128, b: u128) -> u128 {
+    a.checked_rem(b).unwrap_or(a)
+}
+
+/// The magnitude of a signed value: `|a|`, which fits the width unsigned.
+fn magnitude(width: u8, a: u128) -> u128 {
+    if is_negative(width, a) { neg(width, a) } else { a }
+}
+
+pub(crate) fn sdiv(width: u8, a: u128, b: u128) -> u128 {
+    let quotient = udiv(width, magnitude(width, a), magnitude(width, b));
+    if is_negative(width, a) == is_negative(width, b) { quotient } else { neg(width, quotient) }
+}
+
+pub(crate) fn srem(width: u8, a: u128, b: u128) -> u128 {
+    let remainder = urem(magnitude(width, a), magnitude(width, b));
+    if is_negative(width, a) { neg(width, remainder) } else { remainder }
+}
+
+pub(crate) fn shl(width: u8, a: u128, b: u128) -> u128 {
+    if b < u128::from(width) { (a << b) & mask(width) } else { 0 }
+}
+
+pub(crate) fn lshr(width: u8, a: u128, b: u128) -> u128 {
+    if b < u128::from(width) { a >> b } else { 0 }
+}
+
+pub(crate) fn ashr(width: u8, a: u128, b: u128) -> u128 {
+    let by = b.min(u128::from(width) - 1);
+    (signed(width, a) >> by) as u128 & mask(width)
+}
+
+pub(crate) fn concat(low_width: u8, high: u128, low: u128) -> u128 {
+    high << low_width | low
+}
+
+pub(crate) fn extract(width: u8, lo: u8, a: u128) -> u128 {
+    a >> lo & mask(width)
+}
+
+pub(crate) fn sign_extend(from: u8, to: u8, a: u128) -> u128 {
+    signed(from, a) as u128 & mask(to)
+}
+
+pub(crate) fn slt(width: u8, a: u128, b: u128) -> bool {
+    signed(width, a) < signed(width, b)
+}
+
+/// A value cut to its sort.
+pub(crate) fn truncate(sort: Sort, value: u128) -> u128 {
+    value & sort.mask()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn division_by_zero_follows_smt_lib() {
+        assert_eq!(udiv(8, 5, 0), 0xff);
+        assert_eq!(urem(5, 0), 5);
+        assert_eq!(sdiv(8, 5, 0), 0xff);
+        assert_eq!(sdiv(8, 0xfb, 0), 1);
+        assert_eq!(srem(8, 0xfb, 0), 0xfb);
+    }
+
+    #[test]
+    fn signed_division_truncates_and_wraps() {
+        assert_eq!(sdiv(8, 0xf9, 2), 0xfd); // -7 / 2 = -3
+        assert_eq!(srem(8, 0xf9, 2), 0xff); // -7 rem 2 = -1
+        assert_eq!(sdiv(8, 0x80, 0xff), 0x80); // -128 / -1 wraps
+        assert_eq!(sdiv(128, 1 << 127, u128::MAX), 1 << 127);
+    }
+
+    #[test]
+    fn shifts_past_the_width() {
+        assert_eq!(shl(8, 1, 8), 0);
+        assert_eq!(lshr(8, 0x80, 200), 0);
+        assert_eq!(ashr(8, 0x80, 200), 0xff);
+        assert_eq!(shl(128, 1, 127), 1 << 127);
+        assert_eq!(ashr(128, 1 << 127, 127), u128::MAX);
+    }
+}
