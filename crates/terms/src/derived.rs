@@ -49,16 +49,34 @@ impl Pool {
         self.or(not_a, b)
     }
 
-    /// All of them; true if there are none.
+    /// All of them; true if there are none. Built as a balanced tree, so that a long conjunction
+    /// is not a deep one.
     pub fn and_all(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
         let truth = self.boolean(true);
-        terms.into_iter().fold(truth, |all, term| self.and(all, term))
+        self.balanced(terms.into_iter().collect(), Pool::and).unwrap_or(truth)
     }
 
-    /// Any of them; false if there are none.
+    /// Any of them; false if there are none. Built as a balanced tree.
     pub fn or_all(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
         let falsity = self.boolean(false);
-        terms.into_iter().fold(falsity, |any, term| self.or(any, term))
+        self.balanced(terms.into_iter().collect(), Pool::or).unwrap_or(falsity)
+    }
+
+    fn balanced(
+        &mut self,
+        mut terms: Vec<Term>,
+        join: fn(&mut Pool, Term, Term) -> Term,
+    ) -> Option<Term> {
+        while terms.len() > 1 {
+            terms = terms
+                .chunks(2)
+                .map(|pair| match *pair {
+                    [a, b] => join(self, a, b),
+                    _ => pair[0],
+                })
+                .collect();
+        }
+        terms.first().copied()
     }
 
     /// A truth value as a number of `width` bits, 0 or 1 (x86 `setcc`, SMT-LIB `bvcomp`).

@@ -83,7 +83,11 @@ impl Facts {
                 let a = facts(a);
                 Facts { zeros: a.ones, ones: a.zeros, min: !a.max & all, max: !a.min & all }
             }
-            Op::Neg(a) => Facts::bits(sort, mask(facts(a).trailing_zeros().min(u32::from(sort.bits())) as u8), 0),
+            Op::Neg(a) => Facts::bits(
+                sort,
+                mask(facts(a).trailing_zeros().min(u32::from(sort.bits())) as u8),
+                0,
+            ),
             Op::And(a, b) => {
                 let (a, b) = (facts(a), facts(b));
                 let bits = Facts::bits(sort, a.zeros | b.zeros, a.ones & b.ones);
@@ -101,7 +105,9 @@ impl Facts {
             }
             Op::Add(a, b) => {
                 let (a, b) = (facts(a), facts(b));
-                let low = mask(a.trailing_zeros().min(b.trailing_zeros()).min(u32::from(sort.bits())) as u8);
+                let low =
+                    mask(a.trailing_zeros().min(b.trailing_zeros()).min(u32::from(sort.bits()))
+                        as u8);
                 match (a.min.checked_add(b.min), a.max.checked_add(b.max)) {
                     // No sum wraps, or every sum wraps once.
                     (Some(min), Some(max)) if max <= all || (min > all && max - all - 1 <= all) => {
@@ -113,7 +119,11 @@ impl Facts {
             }
             Op::Sub(a, b) => {
                 let (a, b) = (facts(a), facts(b));
-                if a.min >= b.max { Facts::range(sort, a.min - b.max, a.max - b.min) } else { unknown }
+                if a.min >= b.max {
+                    Facts::range(sort, a.min - b.max, a.max - b.min)
+                } else {
+                    unknown
+                }
             }
             Op::Mul(a, b) => {
                 let (a, b) = (facts(a), facts(b));
@@ -177,7 +187,8 @@ impl Facts {
                 let table = pool.table_data(table);
                 let index = facts(index);
                 let len = table.entries.len() as u128;
-                let (from, to) = (index.min.min(len), (index.max + u128::from(index.max < len)).min(len));
+                let (from, to) =
+                    (index.min.min(len), (index.max + u128::from(index.max < len)).min(len));
                 if to - from > LARGE_TABLE {
                     return unknown;
                 }
@@ -189,7 +200,23 @@ impl Facts {
                     .reduce(Facts::join)
                     .unwrap_or(unknown)
             }
-            Op::Eq(..) | Op::Ult(..) | Op::Slt(..) => unknown,
+            Op::Eq(a, b) => {
+                let (a, b) = (facts(a), facts(b));
+                let differ =
+                    a.max < b.min || b.max < a.min || a.zeros & b.ones | a.ones & b.zeros != 0;
+                if differ { Facts::constant(sort, 0) } else { unknown }
+            }
+            Op::Ult(a, b) => {
+                let (a, b) = (facts(a), facts(b));
+                if a.max < b.min {
+                    Facts::constant(sort, 1)
+                } else if b.max <= a.min {
+                    Facts::constant(sort, 0)
+                } else {
+                    unknown
+                }
+            }
+            Op::Slt(..) => unknown,
         }
     }
 }

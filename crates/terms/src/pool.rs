@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::facts::Facts;
-use crate::rewrite::RuleCounts;
+use crate::rewrite::{Rule, RuleCounts};
 use crate::support::Support;
 use crate::term::{InputByte, Op, Sort, Table, TableId, Term};
 
@@ -78,6 +78,10 @@ pub struct Pool {
     tables: Vec<Table>,
     table_index: FxHashMap<Table, u32>,
     pub(crate) rules: RuleCounts,
+    /// Low bits of sums and products that were worked out before, by term and width.
+    pub(crate) low_bits: FxHashMap<(Term, u8), Term>,
+    /// How deep the constructors are in pushing low bits into sums.
+    pub(crate) depth: u16,
 }
 
 impl Pool {
@@ -220,9 +224,13 @@ impl Pool {
         if let Some(&found) = self.index.find(hash, |&i| self.nodes[i as usize] == node) {
             return Term::from_index(found as usize);
         }
+        let facts = Facts::of(self, sort, op);
+        if facts.min == facts.max && !matches!(op, Op::Const(_)) {
+            self.rules.add(Rule::Known);
+            return self.intern(sort, Op::Const(facts.min));
+        }
         let term = Term::from_index(self.nodes.len());
         let support = self.support_id_of(op);
-        let facts = Facts::of(self, sort, op);
         self.nodes.push(node);
         self.support_of.push(support);
         self.facts.push(facts);
@@ -245,9 +253,12 @@ impl Pool {
         let unary = |tag, a| Packed { tag, sort, lo: 0, words: [word(a), 0, 0] };
         let binary = |tag, a, b| Packed { tag, sort, lo: 0, words: [word(a), word(b), 0] };
         match op {
-            Op::Const(value) if sort <= 64 => {
-                Packed { tag: Tag::Const, sort, lo: 0, words: [value as u32, (value >> 32) as u32, 0] }
-            }
+            Op::Const(value) if sort <= 64 => Packed {
+                tag: Tag::Const,
+                sort,
+                lo: 0,
+                words: [value as u32, (value >> 32) as u32, 0],
+            },
             Op::Const(value) => {
                 let next = self.wide.len() as u32;
                 let id = *self.wide_index.entry(value).or_insert(next);
@@ -256,9 +267,12 @@ impl Pool {
                 }
                 Packed { tag: Tag::WideConst, sort, lo: 0, words: [id, 0, 0] }
             }
-            Op::Byte(byte) => {
-                Packed { tag: Tag::Byte, sort, lo: 0, words: [u32::from(byte.source), byte.offset, 0] }
-            }
+            Op::Byte(byte) => Packed {
+                tag: Tag::Byte,
+                sort,
+                lo: 0,
+                words: [u32::from(byte.source), byte.offset, 0],
+            },
             Op::Not(a) => unary(Tag::Not, a),
             Op::Neg(a) => unary(Tag::Neg, a),
             Op::And(a, b) => binary(Tag::And, a, b),
@@ -278,8 +292,12 @@ impl Pool {
             Op::Extract { lo, arg } => Packed { lo, ..unary(Tag::Extract, arg) },
             Op::ZeroExtend(a) => unary(Tag::ZeroExtend, a),
             Op::SignExtend(a) => unary(Tag::SignExtend, a),
-            Op::Ite(a, b, c) => Packed { tag: Tag::Ite, sort, lo: 0, words: [word(a), word(b), word(c)] },
-            Op::Table(table, a) => Packed { tag: Tag::Table, sort, lo: 0, words: [word(a), table.0, 0] },
+            Op::Ite(a, b, c) => {
+                Packed { tag: Tag::Ite, sort, lo: 0, words: [word(a), word(b), word(c)] }
+            }
+            Op::Table(table, a) => {
+                Packed { tag: Tag::Table, sort, lo: 0, words: [word(a), table.0, 0] }
+            }
             Op::Eq(a, b) => binary(Tag::Eq, a, b),
             Op::Ult(a, b) => binary(Tag::Ult, a, b),
             Op::Slt(a, b) => binary(Tag::Slt, a, b),

@@ -63,7 +63,8 @@ impl Support {
 
     /// Whether `byte` is in the set.
     pub fn contains(&self, byte: InputByte) -> bool {
-        let after = self.runs.partition_point(|run| (run.source, run.start) <= (byte.source, byte.offset));
+        let after =
+            self.runs.partition_point(|run| (run.source, run.start) <= (byte.source, byte.offset));
         after > 0 && {
             let run = self.runs[after - 1];
             run.source == byte.source && byte.offset < run.end
@@ -118,7 +119,9 @@ impl FromIterator<InputByte> for Support {
                 Some(last) if last.source == byte.source && byte.offset <= last.end => {
                     last.end = last.end.max(byte.offset + 1);
                 }
-                _ => runs.push(Run { source: byte.source, start: byte.offset, end: byte.offset + 1 }),
+                _ => {
+                    runs.push(Run { source: byte.source, start: byte.offset, end: byte.offset + 1 })
+                }
             }
         }
         Support { runs: runs.into() }
@@ -139,14 +142,19 @@ mod tests {
         // Every pair of subsets of a few bytes over two sources, adjacent and apart.
         let universe = [(0, 0), (0, 1), (0, 3), (1, 0), (1, 4)];
         let subsets: Vec<Vec<(u16, u32)>> = (0..1 << universe.len())
-            .map(|bits: u32| (0..universe.len()).filter(|i| bits >> i & 1 == 1).map(|i| universe[i]).collect())
+            .map(|bits: u32| {
+                (0..universe.len()).filter(|i| bits >> i & 1 == 1).map(|i| universe[i]).collect()
+            })
             .collect();
         for a in &subsets {
             for b in &subsets {
                 let (x, y) = (set(a), set(b));
                 let plain: BTreeSet<(u16, u32)> = a.iter().chain(b).copied().collect();
                 let union = x.union(&y);
-                assert_eq!(union.iter().map(|v| (v.source, v.offset)).collect::<BTreeSet<_>>(), plain);
+                assert_eq!(
+                    union.iter().map(|v| (v.source, v.offset)).collect::<BTreeSet<_>>(),
+                    plain
+                );
                 assert_eq!(union, plain.iter().map(|&(s, o)| InputByte::new(s, o)).collect());
                 assert_eq!(union.len(), plain.len());
                 assert_eq!(x.intersects(&y), a.iter().any(|v| b.contains(v)));

@@ -7,26 +7,33 @@
 //!
 //! Terms are built only by the pool's constructors, which keep these rules:
 //!
-//! 1. No operator has only constant operands; such terms are constants.
+//! 1. No operator has only constant operands, and no term is left of which every bit is known
+//!    (see `facts.rs`); such terms are constants.
 //! 2. A constant operand of a commutative operator, and of a comparison, is the second one.
 //!    Operands of commutative operators are otherwise ordered by handle.
-//! 3. Of the comparisons only `Eq`, `Ult` and `Slt` occur. `a <= b` is `not (b < a)`, and
-//!    `c < x` with a constant `c` is `not (x < c + 1)`.
-//! 4. `x - c` is `x + (-c)`; sums have at most one constant, outermost. `0 - x` is `Neg x`.
-//! 5. Shifts by a constant do not occur: they are extracts, concatenations and extensions.
+//! 3. Of the comparisons only `Eq`, `Ult` and `Slt` occur. `a <= b` is `not (b < a)`.
+//! 4. Every comparison with a constant tests an interval: `x = c`, `x <u c`, `x <s c`, or the range
+//!    check `x - lo <u n`. A bit is compared with 1 only. The tested term is never an extension, a
+//!    sum with a constant (but for the range check), a negation, or a concatenation that the
+//!    interval leaves whole; those tests are tests of their operands.
+//! 5. `x - c` is `x + (-c)`; a sum has at most one constant, outermost; `0 - x` is `Neg x`;
+//!    multiples of one term are collected.
+//! 6. Shifts by a constant do not occur: they are extracts, concatenations and extensions.
 //!    Multiplication by a power of two is such a shift; so are unsigned division and remainder.
-//! 6. Leading zeros are a `ZeroExtend`, never a `Concat` with a zero in front; no extension has
-//!    an extension of the same kind as its operand.
-//! 7. `Concat` leans to the right: its first operand is never a `Concat`. Neighbouring extracts
+//!    A constant shifted by a term is a table read.
+//! 7. Leading zeros are a `ZeroExtend`, never a `Concat` with a zero in front; no extension has
+//!    an extension of the same kind as its operand, and none of a number that is not negative is
+//!    a `SignExtend`.
+//! 8. `Concat` leans to the right: its first operand is never a `Concat`. Neighbouring extracts
 //!    of one term and neighbouring constants are merged.
-//! 8. `Extract` never has a `Concat`, an extension, or another `Extract` as its operand.
-//! 9. An `Ite` never has a negated condition, equal branches, or Bool branches of which one is
-//!    constant (those are `And` and `Or`).
-//! 10. A truth value as a number is `Ite c 1 0`, and is compared only through `c` itself.
-//! 11. `Not (Not x)` does not occur. `Xor` of Bools is `Not (Eq a b)`.
-//! 12. A comparison of an extension with a constant, or with an extension from the same width,
-//!     does not occur: it is a comparison of the narrow term. An equality of a `Concat` with a
-//!     constant is a conjunction of equalities of its parts.
+//! 9. `Extract` never has a `Concat`, an extension, or another `Extract` as its operand.
+//! 10. An `Ite` never has a negated condition, equal branches, or Bool branches of which one is
+//!     constant (those are `And` and `Or`).
+//! 11. A truth value as a number is `Ite c 1 0`, and is compared only through `c` itself.
+//! 12. Bools are in negation normal form: `Not` stands on comparisons only. `Xor` of Bools is
+//!     `Not (Eq a b)`. `Not (Not x)` does not occur at any sort.
+//! 13. An equality of concatenations that are cut at one place is a conjunction of equalities.
+//! 14. A table read at an index of at most 10 bits has as many entries as the index has values.
 //!
 //! # Adding an operator
 //!

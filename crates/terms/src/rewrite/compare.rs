@@ -1,0 +1,292 @@
+//! Comparisons: `eq`, `ult`, `slt`. Those with a constant are interval tests (`interval.rs`).
+
+use super::Rule;
+use crate::pool::Pool;
+use crate::term::{Op, Sort, Term, mask};
+use crate::value;
+
+impl Pool {
+    /// Equality; of Bools too.
+    ///
+    /// # Panics
+    /// If the sorts differ (in debug builds).
+    pub fn eq(&mut self, a: Term, b: Term) -> Term {
+        debug_assert_eq!(self.sort(a), self.sort(b), "equality of one sort");
+        if a == b {
+            return self.boolean(true);
+        }
+        if self.is_bool(a) {
+            return self.eq_bool(a, b);
+        }
+        let (a, b) = self.ordered(a, b);
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => self.boolean(x == y),
+            (None, Some(c)) => self.in_range(a, c, c),
+            _ => self.eq_terms(a, b),
+        }
+    }
+
+    /// Unsigned `a < b`.
+    pub fn ult(&mut self, a: Term, b: Term) -> Term {
+        debug_assert_eq!(self.sort(a), self.sort(b), "comparison of one sort");
+        if a == b {
+            let falsity = self.boolean(false);
+            return self.by(Rule::LessSame, falsity);
+        }
+        let max = mask(self.width(a));
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => return self.boolean(x < y),
+            (_, Some(0)) => return self.boolean(false),
+            (_, Some(c)) => return self.in_range(a, 0, c - 1),
+            (Some(c), _) if c == max => return self.boolean(false),
+            (Some(c), _) => return self.in_range(b, c + 1, max),
+            (None, None) => {}
+        }
+        if let Some((x, y)) = self.narrowed_pair(a, b) {
+            let less = self.ult(x, y);
+            return self.by(Rule::LessExtend, less);
+        }
+        match self.shared_part(a, b) {
+            Some((x, y, _)) => {
+                let less = self.ult(x, y);
+                self.by(Rule::LessHigh, less)
+            }
+            None => self.intern(Sort::Bool, Op::Ult(a, b)),
+        }
+    }
+
+    /// Signed `a < b`.
+    pub fn slt(&mut self, a: Term, b: Term) -> Term {
+        debug_assert_eq!(self.sort(a), self.sort(b), "comparison of one sort");
+        if a == b {
+            let falsity = self.boolean(false);
+            return self.by(Rule::LessSame, falsity);
+        }
+        let width = self.width(a);
+        let least = 1u128 << (width - 1);
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => return self.boolean(value::slt(width, x, y)),
+            (_, Some(c)) if c == least => return self.boolean(false),
+            (_, Some(c)) => return self.in_range(a, least, value::sub(width, c, 1)),
+            (Some(c), _) if c == least - 1 => return self.boolean(false),
+            (Some(c), _) => return self.in_range(b, value::add(width, c, 1), least - 1),
+            (None, None) => {}
+        }
+        if self.facts(a).zeros & self.facts(b).zeros & least != 0 {
+            let less = self.ult(a, b);
+            return self.by(Rule::SignedLessPositive, less);
+        }
+        if let (Op::SignExtend(x), Op::SignExtend(y)) = (self.op(a), self.op(b))
+            && self.width(x) == self.width(y)
+        {
+            let less = self.slt(x, y);
+            return self.by(Rule::LessExtend, less);
+        }
+        match self.shared_part(a, b) {
+            Some((x, y, sign_is_here)) => {
+                let less = if sign_is_here { self.slt(x, y) } else { self.ult(x, y) };
+                self.by(Rule::LessHigh, less)
+            }
+            None => self.intern(Sort::Bool, Op::Slt(a, b)),
+        }
+    }
+
+    fn eq_bool(&mut self, a: Term, b: Term) -> Term {
+        let (a, b) = self.ordered(a, b);
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => return self.boolean(x == y),
+            (None, Some(1)) => return self.by(Rule::EqBool, a),
+            (None, Some(_)) => {
+                let not = self.not(a);
+                return self.by(Rule::EqBool, not);
+            }
+            _ => {}
+        }
+        match (self.op(a), self.op(b)) {
+            (Op::Not(x), Op::Not(y)) => {
+                let equal = self.eq(x, y);
+                self.by(Rule::EqBool, equal)
+            }
+            (Op::Not(x), _) => {
+                let equal = self.eq(x, b);
+                let not = self.not(equal);
+                self.by(Rule::EqBool, not)
+            }
+            (_, Op::Not(y)) => {
+                let equal = self.eq(a, y);
+                let not = self.not(equal);
+                self.by(Rule::EqBool, not)
+            }
+            _ => self.intern(Sort::Bool, Op::Eq(a, b)),
+        }
+    }
+
+    /// `term = c`, where the operator of `term` lets the constant through.
+    pub(super) fn equals_const(&mut self, term: Term, c: u128) -> Option<Term> {
+        let width = self.width(term);
+        let test = match self.op(term) {
+            Op::Sub(x, y) if c == 0 => (Rule::EqSub, self.eq(x, y)),
+            Op::Xor(x, y) => match self.as_const(y) {
+                Some(k) => (Rule::EqXor, self.in_range(x, c ^ k, c ^ k)),
+                None if c == 0 => (Rule::EqXor, self.eq(x, y)),
+                None => return None,
+            },
+            Op::Or(x, y) if c == 0 => {
+                let (x, y) = (self.in_range(x, 0, 0), self.in_range(y, 0, 0));
+                (Rule::EqOrZero, self.and(x, y))
+            }
+            Op::And(x, y) => match self.as_const(y) {
+                Some(m) => (Rule::EqMask, self.equals_under_mask(x, m, c)?),
+                None if c == mask(width) => {
+                    let (x, y) = (self.in_range(x, c, c), self.in_range(y, c, c));
+                    (Rule::EqAndOnes, self.and(x, y))
+                }
+                None => return None,
+            },
+            Op::Concat(a, b) => {
+                let low = self.width(b);
+                let (high_c, low_c) = (c >> low, c & mask(low));
+                let (a, b) = (self.in_range(a, high_c, high_c), self.in_range(b, low_c, low_c));
+                (Rule::EqConcat, self.and(a, b))
+            }
+            Op::Mul(x, k) => {
+                // k = 2^t * odd: the product's low t bits are zero, the others fix x's low bits.
+                let k = self.as_const(k)?;
+                let t = k.trailing_zeros() as u8;
+                if c & mask(t) != 0 {
+                    (Rule::EqProduct, self.boolean(false))
+                } else {
+                    let wanted = value::mul(width - t, c >> t, inverse(k >> t));
+                    let low = self.slice(0, width - t, x);
+                    (Rule::EqProduct, self.in_range(low, wanted, wanted))
+                }
+            }
+            _ => return None,
+        };
+        Some(self.by(test.0, test.1))
+    }
+
+    /// `x & m = c`, run by run of `m`; only where it tells bytes apart.
+    fn equals_under_mask(&mut self, x: Term, m: u128, c: u128) -> Option<Term> {
+        const MOST_RUNS: usize = 16;
+        if self.width(x) <= 8 {
+            return None;
+        }
+        let mut runs = Vec::new();
+        let mut rest = m;
+        while rest != 0 {
+            let lo = rest.trailing_zeros() as u8;
+            let width = (rest >> lo).trailing_ones() as u8;
+            runs.push((lo, width));
+            rest &= !(mask(width) << lo);
+        }
+        if runs.len() > MOST_RUNS || c & !m != 0 {
+            return None;
+        }
+        let mut all = self.boolean(true);
+        for (lo, width) in runs {
+            let (part, wanted) = (self.slice(lo, width, x), value::extract(width, lo, c));
+            let equal = self.in_range(part, wanted, wanted);
+            all = self.and(all, equal);
+        }
+        Some(all)
+    }
+
+    fn eq_terms(&mut self, a: Term, b: Term) -> Term {
+        if let Some((rule, equal)) = self.simpler_equality(a, b) {
+            return self.by(rule, equal);
+        }
+        self.intern(Sort::Bool, Op::Eq(a, b))
+    }
+
+    fn simpler_equality(&mut self, a: Term, b: Term) -> Option<(Rule, Term)> {
+        if let Some((x, y)) = self.narrowed_pair(a, b) {
+            return Some((Rule::EqExtend, self.eq(x, y)));
+        }
+        if let Some(cut) = self.common_cut(a, b) {
+            let width = self.width(a);
+            let [high_a, high_b] = [a, b].map(|t| self.slice(cut, width - cut, t));
+            let [low_a, low_b] = [a, b].map(|t| self.slice(0, cut, t));
+            let (high, low) = (self.eq(high_a, high_b), self.eq(low_a, low_b));
+            return Some((Rule::EqConcat, self.and(high, low)));
+        }
+        if let (Some((c, k, l)), Some((d, m, n))) = (self.const_branches(a), self.const_branches(b))
+            && (k, l) == (m, n)
+        {
+            return Some((Rule::EqTruth, self.eq(c, d)));
+        }
+        match (self.op(a), self.op(b)) {
+            (Op::Not(x), Op::Not(y)) | (Op::Neg(x), Op::Neg(y)) => {
+                Some((Rule::EqUnary, self.eq(x, y)))
+            }
+            (Op::Sub(x, y), Op::Sub(v, w)) if x == v => Some((Rule::EqShared, self.eq(y, w))),
+            (Op::Sub(x, y), Op::Sub(v, w)) if y == w => Some((Rule::EqShared, self.eq(x, v))),
+            (Op::Add(x, y), Op::Add(v, w)) => {
+                let (x, y, v, w) = shared_first(x, y, v, w)?;
+                (x == v).then(|| (Rule::EqShared, self.eq(y, w)))
+            }
+            (Op::Xor(x, y), Op::Xor(v, w)) => {
+                let (x, y, v, w) = shared_first(x, y, v, w)?;
+                (x == v).then(|| (Rule::EqShared, self.eq(y, w)))
+            }
+            (Op::Add(x, y) | Op::Xor(x, y), _) if x == b || y == b => {
+                let other = if x == b { y } else { x };
+                Some((Rule::EqShared, self.in_range(other, 0, 0)))
+            }
+            (_, Op::Add(x, y) | Op::Xor(x, y)) if x == a || y == a => {
+                let other = if x == a { y } else { x };
+                Some((Rule::EqShared, self.in_range(other, 0, 0)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The operands of two extensions of one kind, brought to one width.
+    fn narrowed_pair(&mut self, a: Term, b: Term) -> Option<(Term, Term)> {
+        match (self.op(a), self.op(b)) {
+            (Op::ZeroExtend(x), Op::ZeroExtend(y)) => {
+                let width = self.width(x).max(self.width(y));
+                Some((self.zero_extend(width, x), self.zero_extend(width, y)))
+            }
+            // The order of sign extensions is that of the narrow terms, signed and unsigned.
+            (Op::SignExtend(x), Op::SignExtend(y)) if self.width(x) == self.width(y) => {
+                Some((x, y))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is left of two concatenations without a part that they share, and whether the sign
+    /// bit is in what is left.
+    fn shared_part(&self, a: Term, b: Term) -> Option<(Term, Term, bool)> {
+        match (self.op(a), self.op(b)) {
+            (Op::Concat(h, x), Op::Concat(g, y)) if h == g => Some((x, y, false)),
+            (Op::Concat(x, l), Op::Concat(y, m)) if l == m => Some((x, y, true)),
+            _ => None,
+        }
+    }
+}
+
+/// The four operands of two commutative operators with a shared one brought to the front.
+fn shared_first(x: Term, y: Term, v: Term, w: Term) -> Option<(Term, Term, Term, Term)> {
+    [(x, y, v, w), (y, x, v, w), (x, y, w, v), (y, x, w, v)].into_iter().find(|(x, _, v, _)| x == v)
+}
+
+/// The inverse of an odd number modulo 2^128, by Newton's iteration.
+fn inverse(odd: u128) -> u128 {
+    let mut x = odd; // right modulo 2^3; each step doubles the number of right bits
+    for _ in 0..6 {
+        x = x.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(x)));
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn inverses() {
+        for odd in [1u128, 3, 5, 0xcccc_cccd, u128::MAX, 0x1234_5678_9abc_def1] {
+            assert_eq!(odd.wrapping_mul(super::inverse(odd)), 1);
+        }
+    }
+}
