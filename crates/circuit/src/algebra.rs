@@ -1,4 +1,7 @@
 //! What a term's bits can be: anything with constants, `not`, `and` and `xor`.
+//!
+//! Always: equal bits may be represented twice, but one representation never means two functions.
+//! What a bit is for, the trait does not know.
 
 use stunt_terms::{InputByte, Table};
 
@@ -40,6 +43,18 @@ pub trait Algebra {
         let (not_a, not_b) = (self.not(a), self.not(b));
         let neither = self.and(&not_a, &not_b)?;
         Ok(self.not(&neither))
+    }
+
+    /// Conjunction of all of them; true if there are none.
+    fn all(&mut self, bits: &[Self::Bit]) -> Result<Self::Bit, Self::Stop> {
+        let mut all = self.constant(true);
+        for bit in bits {
+            all = self.and(&all, bit)?;
+            if self.known(&all) == Some(false) {
+                break;
+            }
+        }
+        Ok(all)
     }
 
     /// `then` if `condition`, else `other`. As `other ^ (condition & (then ^ other))`, which is

@@ -95,7 +95,12 @@ mod tests {
 
     #[test]
     fn agrees_with_a_plain_list() {
-        let sets = [ByteSet::ALL, ByteSet::NONE, ByteSet::filter(|v| v % 7 == 3), ByteSet::filter(|v| v == 255)];
+        let sets = [
+            ByteSet::ALL,
+            ByteSet::NONE,
+            ByteSet::filter(|v| v % 7 == 3),
+            ByteSet::filter(|v| v == 255),
+        ];
         for a in sets {
             let plain: Vec<u8> = (0..=255).filter(|&v| a.contains(v)).collect();
             assert_eq!(a.iter().collect::<Vec<_>>(), plain);

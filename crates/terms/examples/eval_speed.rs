@@ -23,10 +23,12 @@ fn rate(count: usize, mut work: impl FnMut()) -> f64 {
     (rounds * count) as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Five operators on values of `width` bits: `((x + y) ^ x) & (y - x) < x`, x and y of several
-/// bytes each.
-fn mixed(pool: &mut Pool, width: u8) -> Term {
-    let (x, y) = (word(pool, 0, width), word(pool, 8, width));
+/// Makes an operand of `width` bits from input bytes at an offset.
+type Operand = fn(&mut Pool, u32, u8) -> Term;
+
+/// Five operators: `((x + y) ^ x) & (y - x) < x`.
+fn mixed(pool: &mut Pool, width: u8, operand: Operand) -> Term {
+    let (x, y) = (operand(pool, 0, width), operand(pool, 8, width));
     let sum = pool.add(x, y);
     let flipped = pool.xor(sum, x);
     let difference = pool.sub(y, x);
@@ -34,16 +36,22 @@ fn mixed(pool: &mut Pool, width: u8) -> Term {
     pool.ult(both, x)
 }
 
-/// Five operators with a multiplication and a choice: `ite (x < y) (x * y) (x | y) = y`.
-fn product(pool: &mut Pool, width: u8) -> Term {
-    let (x, y) = (word(pool, 0, width), word(pool, 8, width));
+/// Five operators with a multiplication and a choice: `ite (x < y) (x * y) (x - y) = y`.
+fn product(pool: &mut Pool, width: u8, operand: Operand) -> Term {
+    let (x, y) = (operand(pool, 0, width), operand(pool, 8, width));
     let less = pool.slt(x, y);
-    let (times, or) = (pool.mul(x, y), pool.or(x, y));
-    let chosen = pool.ite(less, times, or);
+    let (times, minus) = (pool.mul(x, y), pool.sub(x, y));
+    let chosen = pool.ite(less, times, minus);
     pool.eq(chosen, y)
 }
 
-/// A word of little-endian bytes; loading it is not among the five.
+/// A byte, sign-extended: the five operators are most of the work.
+fn byte(pool: &mut Pool, offset: u32, width: u8) -> Term {
+    let byte = pool.input(0, offset);
+    pool.sign_extend(width, byte)
+}
+
+/// A word of little-endian bytes: loading it is much of the work.
 fn word(pool: &mut Pool, offset: u32, width: u8) -> Term {
     let mut word = pool.input(0, offset);
     for i in 1..u32::from(width / 8) {
@@ -56,10 +64,17 @@ fn word(pool: &mut Pool, offset: u32, width: u8) -> Term {
 fn main() {
     println!("| term | bits | instructions | blocks | one at a time | interpreted |");
     println!("|---|---:|---:|---:|---:|---:|");
-    for (name, make) in [("mixed", mixed as fn(&mut Pool, u8) -> Term), ("product", product)] {
+    type Make = fn(&mut Pool, u8, Operand) -> Term;
+    let terms: [(&str, Make, Operand); 4] = [
+        ("mixed, of bytes", mixed, byte),
+        ("product, of bytes", product, byte),
+        ("mixed, of words", mixed, word),
+        ("product, of words", product, word),
+    ];
+    for (name, make, operand) in terms {
         for width in [8, 32, 64] {
             let mut pool = Pool::new();
-            let term = make(&mut pool, width);
+            let term = make(&mut pool, width, operand);
             let inputs: Vec<InputByte> = pool.support(term).iter().collect();
             let mut program = Program::compile(&pool, &[term], &inputs);
             let mut seed = 1u32;

@@ -114,10 +114,10 @@ impl Program {
     pub fn compile(pool: &Pool, roots: &[Term], inputs: &[InputByte]) -> Program {
         let draft = Draft::new(pool, roots, inputs);
         let engine = match draft.widest {
-            ..=8 => Engine::U8(draft.finish(pool)),
-            ..=16 => Engine::U16(draft.finish(pool)),
-            ..=32 => Engine::U32(draft.finish(pool)),
-            ..=64 => Engine::U64(draft.finish(pool)),
+            0..=8 => Engine::U8(draft.finish(pool)),
+            9..=16 => Engine::U16(draft.finish(pool)),
+            17..=32 => Engine::U32(draft.finish(pool)),
+            33..=64 => Engine::U64(draft.finish(pool)),
             _ => Engine::U128(draft.finish(pool)),
         };
         Program { inputs: inputs.len(), roots: roots.len(), engine, last: vec![0; roots.len()] }

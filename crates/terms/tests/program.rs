@@ -100,8 +100,9 @@ fn every_operator_at_every_width() {
         for number in 0..common::reference::TABLES {
             roots.push(construct(&mut pool, Kind::Table(number), &[x]));
         }
-        // Each alone, so that every number type is used, and all together.
-        for &root in &roots {
+        // Some alone, so that every number type is used, and all together.
+        let alone = width <= 10 || [16, 17, 31, 32, 33, 64, 65, 127, 128].contains(&width);
+        for &root in roots.iter().filter(|_| alone) {
             assert_eq!(
                 compare(&pool, &[root], &columns),
                 Ok(()),

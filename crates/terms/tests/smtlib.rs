@@ -13,7 +13,7 @@ use stunt_terms::smtlib::{
     Names, Parser, Problem, Step, parse_script, parse_term, print_script, print_term,
     print_term_with,
 };
-use stunt_terms::{Assignment, Evaluator, InputByte, Pool, Sort, Term};
+use stunt_terms::{Assignment, Evaluator, InputByte, Op, Pool, Program, Sort, TableId, Term};
 
 /// A term as a Bool that depends on all of it.
 fn as_bool(pool: &mut Pool, term: Term) -> Term {
@@ -44,7 +44,7 @@ proptest! {
         prop_assert_eq!(script.assertions(), asserts, "{}", text);
         let asked = script.steps.last().is_some_and(|step| matches!(step, Step::CheckSat { .. }));
         prop_assert!(asked);
-        prop_assert!(text.lines().all(|line| nesting(line) < 64 || line.starts_with("  (")));
+        prop_assert!(text.lines().all(|line| nesting(line) < 40));
     }
 
     #[test]
@@ -53,7 +53,14 @@ proptest! {
         let mut pool = Pool::new();
         let e = expression(&mut dice, Sort::Bits(width), 7);
         let term = build(&e, &mut pool);
-        let tables: Vec<_> = (0..TABLES).map(|number| table_id(&mut pool, number)).collect();
+        let tables: Vec<TableId> = pool
+            .reachable(&[term])
+            .into_iter()
+            .filter_map(|t| match pool.op(t) {
+                Op::Table(table, _) => Some(table),
+                _ => None,
+            })
+            .collect();
         let names = tables.iter().enumerate().fold(Names::new(), |names, (i, &id)| names.table(id, format!("class{i}")));
         let text = print_term_with(&pool, &names, term);
         let mut parser = Parser::new(&mut pool);
@@ -61,6 +68,29 @@ proptest! {
             parser.name_table(&format!("class{i}"), id);
         }
         prop_assert_eq!(parser.term(&text), Ok(term), "{}", text);
+    }
+
+    #[test]
+    fn damaged_scripts_are_errors_or_scripts(
+        choices in proptest::collection::vec(any::<u8>(), 0..120),
+        damage in proptest::collection::vec((any::<u16>(), any::<u8>(), 0usize..4), 1..6),
+    ) {
+        let mut pool = Pool::new();
+        let e = expression(&mut Dice::new(&choices), Sort::Bool, 4);
+        let term = build(&e, &mut pool);
+        let mut text = print_script(&pool, &[term], true);
+        // Single characters and whole words are put in, taken away or exchanged.
+        let words = ["(", ")", "#b", "#x1", "(_ bv9 3)", "concat", "ite", "let", "(_ extract 3 4)", "128", "|", "\"",
+            "(_ BitVec 0)", "push", "in0@1", "=", "!", ":named", "t0", "true"];
+        for (place, what, how) in damage {
+            let at = usize::from(place) % text.len();
+            let end = (at + how).min(text.len());
+            text.replace_range(at..end, words[usize::from(what) % words.len()]);
+        }
+        if let Err(error) = parse_script(&mut pool, &text) {
+            prop_assert!(error.line <= text.lines().count().max(1), "{}", error);
+            prop_assert!(!error.problem.to_string().is_empty());
+        }
     }
 
     #[test]
@@ -91,7 +121,8 @@ fn nesting(line: &str) -> usize {
     for c in line.chars() {
         match c {
             '(' => depth += 1,
-            ')' => depth -= 1,
+            // A table's definition ends on another line than it begins.
+            ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
         most = most.max(depth);
@@ -178,16 +209,30 @@ fn z3_reads_tables_and_scripts_alike() {
             parse_script(&mut pool, &text).map(|script| script.assertions()),
             Ok(wanted.to_vec())
         );
-        let answer = z3(&(text.clone() + "(get-value (in0@0 in0@1))\n"));
-        assert!(answer.starts_with("sat"), "{answer}");
-        let model: Vec<u8> = answer
-            .split("#x")
-            .skip(1)
-            .map(|rest| u8::from_str_radix(&rest[..2], 16).expect("two digits"))
+        let bytes: Vec<InputByte> = [InputByte::new(0, 0), InputByte::new(0, 1)]
+            .into_iter()
+            .filter(|byte| text.contains(&byte.to_string()))
             .collect();
-        let model = Assignment::from_bytes(model);
-        let mut evaluator = Evaluator::new();
-        assert!(wanted.iter().all(|&t| evaluator.holds(&pool, t, &model)), "{answer}");
+        let shown: Vec<String> = bytes.iter().map(InputByte::to_string).collect();
+        let answer = z3(&format!("{text}(get-value ({}))\n", shown.join(" ")));
+        // Is there a model at all? All inputs are tried.
+        let mut program =
+            Program::compile(&pool, &wanted, &[InputByte::new(0, 0), InputByte::new(0, 1)]);
+        let satisfiable = (0..=0xffffu16)
+            .any(|input| program.run_one(&input.to_le_bytes()).iter().all(|&truth| truth == 1));
+        assert!(
+            answer.starts_with(if satisfiable { "sat" } else { "unsat" }),
+            "table {number}: {answer}"
+        );
+        if satisfiable {
+            let values = answer.split("#x").skip(1).map(|rest| u8::from_str_radix(&rest[..2], 16));
+            let mut model = Assignment::new();
+            for (&byte, value) in bytes.iter().zip(values) {
+                model.set(byte, value.expect("two digits"));
+            }
+            let mut evaluator = Evaluator::new();
+            assert!(wanted.iter().all(|&t| evaluator.holds(&pool, t, &model)), "{answer}");
+        }
         // No index gives an entry that the table does not have.
         let entries = pool.table_data(table).entries.clone();
         let width = pool.width(a);
@@ -332,7 +377,7 @@ fn every_operator_is_read() {
     // Closed formulas: each must fold to true.
     let truths = "(= (bvnand #xc #xa) #x7) (= (bvnor #xc #xa) #x1) (= (bvxnor #xc #xa) #x9)
         (= (bvcomp #xc #xc) #b1) (= (bvcomp #xc #xa) #b0) (= (bvsub #x3 #x5) #xe) (= (bvneg #x1) #xf)
-        (= (bvsmod #xb #x3) #x1) (= (bvsmod #x5 #xd) #xe) (= (bvsmod #x5 #x0) #x5) (= (bvsrem #xb #x3) #xe)
+        (= (bvsmod #xb #x3) #x1) (= (bvsmod #x5 #xd) #xf) (= (bvsmod #x5 #x0) #x5) (= (bvsrem #xb #x3) #xe)
         (= (bvsdiv #xb #x3) #xf) (= (bvudiv #xb #x0) #xf) (= (bvurem #xb #x0) #xb)
         (= ((_ rotate_left 1) #x9) #x3) (= ((_ rotate_right 5) #x9) #xc) (= ((_ repeat 3) #b01) #b010101)
         (= ((_ extract 2 1) #xa) #b01) (= ((_ zero_extend 2) #b11) #x3) (= ((_ sign_extend 2) #b10) #xe)

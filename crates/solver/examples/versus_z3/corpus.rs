@@ -19,7 +19,9 @@ pub struct Class {
 pub const CLASSES: &[(&str, fn() -> Class)] = &[
     ("single-byte comparisons", || class(300, single_bytes)),
     ("character classes by table", || class(300, letter_classes)),
-    ("16- and 32-bit fields, little-endian", || class(300, |p, r| fields(p, r, shapes::little_endian))),
+    ("16- and 32-bit fields, little-endian", || {
+        class(300, |p, r| fields(p, r, shapes::little_endian))
+    }),
     ("16- and 32-bit fields, big-endian", || class(300, |p, r| fields(p, r, shapes::big_endian))),
     ("offset and length fields", || class(200, offsets)),
     ("decimal numbers in ASCII", || class(200, decimals)),
@@ -103,7 +105,11 @@ fn letter_classes(pool: &mut Pool, rng: &mut ChaCha8Rng) -> Vec<Term> {
 }
 
 /// Two fields of 16 and 32 bits: a range each, a test of a single byte of each, and one between.
-fn fields(pool: &mut Pool, rng: &mut ChaCha8Rng, load: fn(&mut Pool, &[Term]) -> Term) -> Vec<Term> {
+fn fields(
+    pool: &mut Pool,
+    rng: &mut ChaCha8Rng,
+    load: fn(&mut Pool, &[Term]) -> Term,
+) -> Vec<Term> {
     let bytes = shapes::input(pool, 0, 6);
     let (short, long) = (load(pool, &bytes[..2]), load(pool, &bytes[2..]));
     let mut tests = vec![some_test(pool, rng, short), some_test(pool, rng, long)];
@@ -116,7 +122,8 @@ fn fields(pool: &mut Pool, rng: &mut ChaCha8Rng, load: fn(&mut Pool, &[Term]) ->
 /// `off <= size`, `len <= size - off`, and a flipped or tightened bound.
 fn offsets(pool: &mut Pool, rng: &mut ChaCha8Rng) -> Vec<Term> {
     let bytes = shapes::input(pool, 0, 8);
-    let (off, len) = (shapes::little_endian(pool, &bytes[..4]), shapes::little_endian(pool, &bytes[4..]));
+    let (off, len) =
+        (shapes::little_endian(pool, &bytes[..4]), shapes::little_endian(pool, &bytes[4..]));
     let size = pool.constant(32, rng.gen_range(1000..100_000));
     let rest = pool.sub(size, off);
     let mut tests = vec![pool.ule(off, size), pool.ule(len, rest)];
@@ -216,7 +223,8 @@ fn adler32(pool: &mut Pool, rng: &mut ChaCha8Rng) -> Vec<Term> {
 fn products(pool: &mut Pool, rng: &mut ChaCha8Rng) -> Vec<Term> {
     let bytes = shapes::input(pool, 0, 8);
     let [width, height] = [&bytes[..4], &bytes[4..]].map(|field| shapes::big_endian(pool, field));
-    let mut tests = vec![shapes::in_range(pool, width, 1, 1 << 20), shapes::in_range(pool, height, 1, 1 << 20)];
+    let mut tests =
+        vec![shapes::in_range(pool, width, 1, 1 << 20), shapes::in_range(pool, height, 1, 1 << 20)];
     let [wide, high] = [width, height].map(|field| pool.zero_extend(64, field));
     let pixels = pool.mul(wide, high);
     let limit = pool.constant(64, rng.gen_range(1 << 20..1u128 << 41));

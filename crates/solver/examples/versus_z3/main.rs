@@ -17,7 +17,9 @@ use stunt_terms::smtlib::parse_script;
 
 fn main() {
     let wanted: Option<String> = std::env::args().nth(1);
-    println!("| class | questions | z3 /s | stunt /s | ratio | without text /s | sat, unsat, open |");
+    println!(
+        "| class | questions | z3 /s | stunt /s | ratio | without text /s | sat, unsat, open |"
+    );
     println!("|---|---:|---:|---:|---:|---:|---:|");
     let mut ratios = Vec::new();
     for (name, build) in corpus::CLASSES {

@@ -234,7 +234,7 @@ impl<'p> Parser<'p> {
                 self.declare(name, sort, script)?;
             }
             ("define-fun", &[name, parameters, sort, body]) => {
-                self.define(name, Some(parameters), sort, body)?
+                self.define(name, Some(parameters), sort, body)?;
             }
             ("define-const", &[name, sort, body]) => self.define(name, None, sort, body)?,
             ("push", levels) => {
@@ -472,9 +472,9 @@ impl<'p> Parser<'p> {
                     let from = values.len() - arguments;
                     match head {
                         Head::Operator(operator) => {
-                            let name = self.head_name(tree);
+                            let name = head_name(&self.forest, tree);
                             let applied =
-                                operators::apply(self.pool, &name, operator, &values[from..]);
+                                operators::apply(self.pool, name, operator, &values[from..]);
                             let term =
                                 applied.map_err(|problem| self.forest.error(tree, problem))?;
                             values.truncate(from);
@@ -619,16 +619,6 @@ impl<'p> Parser<'p> {
         Err(self.forest.error(tree, Problem::Expected("an operator with indices")))
     }
 
-    /// What an application is called, for errors.
-    fn head_name(&self, tree: Tree) -> String {
-        let head = self.forest.list(tree).and_then(<[Tree]>::first).copied();
-        let name = head.and_then(|head| match self.forest.list(head) {
-            Some(items) => items.get(1).and_then(|&name| self.forest.symbol(name)),
-            None => self.forest.symbol(head),
-        });
-        name.unwrap_or("an operator").to_owned()
-    }
-
     fn look_up(&mut self, tree: Tree, word: Word) -> Result<Term, ParseError> {
         if let Some(&(depth, term)) = self.bindings.get(&word).and_then(|values| values.last())
             && depth == self.depth
@@ -738,4 +728,14 @@ impl<'p> Parser<'p> {
             }
         }
     }
+}
+
+/// What an application is called, for errors.
+fn head_name(forest: &Forest, tree: Tree) -> &str {
+    let head = forest.list(tree).and_then(<[Tree]>::first).copied();
+    let name = head.and_then(|head| match forest.list(head) {
+        Some(items) => items.get(1).and_then(|&name| forest.symbol(name)),
+        None => forest.symbol(head),
+    });
+    name.unwrap_or("an operator")
 }

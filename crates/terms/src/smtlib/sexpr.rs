@@ -91,9 +91,9 @@ impl Forest {
                     self.children.extend(waiting.drain(first..));
                     let tree = self.plant(Node::List(list), start);
                     if open.is_empty() {
-                        roots.push(tree)
+                        roots.push(tree);
                     } else {
-                        waiting.push(tree)
+                        waiting.push(tree);
                     }
                     continue;
                 }

@@ -51,6 +51,18 @@ impl Report {
         }
     }
 
+    /// Adds how often rules were applied in a pool.
+    pub fn note_rules(&mut self, pool: &Pool) {
+        for (rule, _, count) in pool.rule_counts().iter() {
+            *self.rules.entry(rule).or_default() += count;
+        }
+    }
+
+    /// The kinds of failures.
+    pub fn kinds(&self) -> Vec<&str> {
+        self.failures.keys().map(String::as_str).collect()
+    }
+
     /// Takes over another report.
     pub fn absorb(&mut self, other: Report) {
         for (kind, (count, examples)) in other.failures {
@@ -119,17 +131,15 @@ impl Lab {
 
     /// Forgets all samples and terms; they must not be used again.
     pub fn clear(&mut self) {
-        self.note_rules();
+        self.report.note_rules(&self.pool);
         self.pool = Pool::new();
         self.evaluators = self.assignments.iter().map(|_| Evaluator::new()).collect();
         self.known.clear();
     }
 
-    fn note_rules(&mut self) {}
-
     /// The report, with the rules applied so far.
     pub fn into_report(mut self) -> Report {
-        self.note_rules();
+        self.report.note_rules(&self.pool);
         self.report
     }
 
@@ -153,13 +163,18 @@ impl Lab {
 
     /// The operator on samples, checked.
     pub fn apply(&mut self, kind: Kind, args: &[&Sample]) -> Sample {
+        self.apply_as(kind, kind, args)
+    }
+
+    /// A sample with the meaning of one operator and the term of another, which had better agree.
+    pub fn apply_as(&mut self, kind: Kind, made: Kind, args: &[&Sample]) -> Sample {
         let sorts: Vec<Sort> = args.iter().map(|arg| arg.sort).collect();
         let values: Rc<[u16]> = match *args {
             [a] => {
                 let meaning = self.meaning(kind, &sorts);
                 a.values.iter().map(|&x| meaning[usize::from(x)]).collect()
             }
-            [a, b] if a.sort.bits() + b.sort.bits() <= 12 => {
+            [a, b] if a.sort.bits() + b.sort.bits() <= 16 => {
                 let meaning = self.meaning(kind, &sorts);
                 let low = b.sort.bits();
                 let pairs = a.values.iter().zip(b.values.iter());
@@ -174,7 +189,7 @@ impl Lab {
                 .collect(),
         };
         let terms: Vec<Term> = args.iter().map(|arg| arg.term).collect();
-        let term = construct(&mut self.pool, kind, &terms);
+        let term = construct(&mut self.pool, made, &terms);
         let exprs: Vec<&Rc<Expr>> = args.iter().map(|arg| &arg.expr).collect();
         self.check(Sample { sort: result(kind, &sorts), term, values, expr: make(kind, &exprs) })
     }

@@ -1,0 +1,61 @@
+//! Which values of its byte a one-byte test allows, worked out once.
+//!
+//! Most tests of a parser look at one byte. Such a test *is* a set of byte values, whatever its
+//! term looks like, and the set is all that counting needs. The memo belongs to one pool: terms of
+//! another pool would get wrong answers.
+
+use rustc_hash::FxHashMap;
+use stunt_terms::{InputByte, Op, Pool, Term};
+
+use crate::byteset::ByteSet;
+use crate::code::Code;
+
+/// Memo from Bool terms over one byte to the values for which they hold.
+#[derive(Default)]
+pub struct Masks {
+    known: FxHashMap<Term, ByteSet>,
+}
+
+impl Masks {
+    /// An empty memo.
+    pub fn new() -> Masks {
+        Masks::default()
+    }
+
+    /// The byte that a Bool term is about and the values for which it holds; `None` if the term
+    /// depends on no byte or on several.
+    pub fn mask_of(&mut self, pool: &Pool, term: Term) -> Option<(InputByte, ByteSet)> {
+        debug_assert!(pool.is_bool(term));
+        let byte = pool.support(term).single()?;
+        let mask = self.known.entry(term).or_insert_with(|| allowed(pool, term, byte));
+        Some((byte, *mask))
+    }
+
+    /// How many terms the memo holds.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether the memo holds no term.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+}
+
+/// The values of its byte for which a Bool term over one byte holds; `None` for other terms.
+pub fn mask_of(pool: &Pool, term: Term) -> Option<ByteSet> {
+    let byte = pool.support(term).single()?;
+    Some(allowed(pool, term, byte))
+}
+
+fn allowed(pool: &Pool, term: Term, byte: InputByte) -> ByteSet {
+    let input = pool.reachable(&[term]).into_iter().find(|&t| pool.op(t) == Op::Byte(byte));
+    let input = input.expect("a byte of the support is below the term");
+    let code = Code::compile(pool, &[term], &[input]).expect("the term has no other byte");
+    let mut registers = code.registers();
+    ByteSet::filter(|value| {
+        registers[0] = u128::from(value);
+        code.run(&mut registers);
+        code.output(&registers, 0) == 1
+    })
+}

@@ -1,0 +1,105 @@
+//! Answers to SMT-LIB scripts: assertions in scopes, and questions about them.
+//!
+//! A script asks as a search does: it builds up a condition, then asks about one more test. So
+//! the assertions before the innermost scope are the condition, with the last model found for
+//! them as the hint, and those within it are the question.
+
+use stunt_models::Condition;
+use stunt_terms::smtlib::{Script, Step};
+use stunt_terms::{Assignment, Pool, Term};
+
+use crate::chain::Solver;
+use crate::query::Answer;
+
+/// What is asserted in one scope, on top of those around it.
+#[derive(Clone, Default)]
+struct Scope {
+    /// Everything asserted outside this scope.
+    outer: Condition,
+    /// A model of `outer`, once one was needed.
+    hint: Option<Assignment>,
+    /// What is asserted in this scope.
+    inner: Vec<Term>,
+}
+
+/// Answers every `check-sat` of a script, in order.
+pub fn answer_script(solver: &mut Solver, pool: &mut Pool, script: &Script) -> Vec<Answer> {
+    let mut scopes = vec![Scope::default()];
+    let mut answers = Vec::new();
+    for step in &script.steps {
+        let top = scopes.last_mut().expect("the outermost scope stays");
+        match step {
+            Step::Assert(term) => top.inner.push(*term),
+            Step::Push(0) | Step::Pop(0) => {}
+            Step::Push(count) => {
+                let scope = enter(solver, pool, top);
+                scopes.extend(std::iter::repeat_n(scope, *count));
+            }
+            // A script that leaves more scopes than it entered leaves the outermost empty.
+            Step::Pop(count) => {
+                scopes.truncate(scopes.len().saturating_sub(*count));
+                if scopes.is_empty() {
+                    scopes.push(Scope::default());
+                }
+            }
+            Step::CheckSat { assuming } => {
+                let question = pool.and_all(top.inner.iter().chain(assuming).copied());
+                answers.push(solver.satisfiable(pool, &top.outer, top.hint.as_ref(), question));
+            }
+        }
+    }
+    answers
+}
+
+/// The scope inside `around`: its assertions become the condition.
+fn enter(solver: &mut Solver, pool: &mut Pool, around: &Scope) -> Scope {
+    let question = pool.and_all(around.inner.iter().copied());
+    let answer = solver.satisfiable(pool, &around.outer, around.hint.as_ref(), question);
+    let under = around.hint.clone().unwrap_or_default();
+    let mut outer = around.outer.clone();
+    for &literal in &around.inner {
+        outer.push(pool, &mut solver.masks, literal);
+    }
+    let hint = match answer {
+        // Without a hint the model covers all that the condition constrains.
+        Answer::Sat(model) => Some(model.overlay(&under)),
+        Answer::Unsat | Answer::Unknown(_) => None,
+    };
+    Scope { outer, hint, inner: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{Budget, Truth};
+    use stunt_terms::smtlib::parse_script;
+
+    fn verdicts(text: &str) -> Vec<Truth> {
+        let mut pool = Pool::new();
+        let script = parse_script(&mut pool, text).expect("a script");
+        let mut solver = Solver::new(Budget::default());
+        answer_script(&mut solver, &mut pool, &script).iter().map(Answer::truth).collect()
+    }
+
+    #[test]
+    fn scopes_come_and_go() {
+        let text = "(declare-const in0@0 (_ BitVec 8)) (declare-const in0@1 (_ BitVec 8))
+            (assert (bvult in0@0 #x10))
+            (push 1) (assert (bvugt in0@0 #x20)) (check-sat) (pop 1)
+            (push 1) (assert (= in0@1 in0@0)) (check-sat)
+              (push 1) (assert (= in0@1 #x11)) (check-sat) (pop 1)
+              (assert (= in0@1 #x0f)) (check-sat)
+            (pop 1)
+            (check-sat) (check-sat-assuming ((= in0@0 #x10)))";
+        let (yes, no) = (Truth::Yes, Truth::No);
+        assert_eq!(verdicts(text), [no, yes, no, yes, yes, no]);
+    }
+
+    #[test]
+    fn nothing_holds_inside_a_contradiction() {
+        let text = "(declare-const in0@0 (_ BitVec 8))
+            (assert (= in0@0 #x10)) (assert (= in0@0 #x11))
+            (push 1) (assert (= in0@0 #x10)) (check-sat) (pop 1) (check-sat)";
+        assert_eq!(verdicts(text), [Truth::No, Truth::No]);
+    }
+}

@@ -1,0 +1,142 @@
+//! What search is bad at, budgets, very deep terms, and what is printed.
+
+mod common;
+
+use std::time::Duration;
+
+use common::satisfies;
+use stunt_models::{Condition, Masks};
+use stunt_solver::{Answer, Budget, Layer, Solver, Truth, Why};
+use stunt_terms::{Assignment, Pool, Term};
+
+fn word(pool: &mut Pool, from: u32, bytes: u32) -> Term {
+    let first = pool.input(0, from);
+    (from + 1..from + bytes).fold(first, |word, offset| {
+        let next = pool.input(0, offset);
+        pool.concat(next, word)
+    })
+}
+
+/// The CRC-32 of the first `bytes` bytes, by table.
+fn crc32(pool: &mut Pool, bytes: u32) -> Term {
+    let entries: Vec<u64> = (0..256u64)
+        .map(|i| (0..8).fold(i, |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 }))
+        .collect();
+    let table = pool.add_table(32, entries);
+    let mut state = pool.constant(32, 0xffff_ffff);
+    for offset in 0..bytes {
+        let (byte, low) = (pool.input(0, offset), pool.extract(7, 0, state));
+        let index = pool.xor(low, byte);
+        let (read, high) = (pool.table(table, index), pool.extract(31, 8, state));
+        let shifted = pool.zero_extend(32, high);
+        state = pool.xor(read, shifted);
+    }
+    pool.not(state)
+}
+
+#[test]
+fn a_checksum_is_solved_as_equations() {
+    // So few conflicts that search has no chance.
+    let budget = Budget { conflicts: 10, ..Budget::default() };
+    let (mut pool, mut solver) = (Pool::new(), Solver::new(budget));
+    let crc = crc32(&mut pool, 6);
+    let goal = pool.constant(32, 0xdead_beef);
+    let question = pool.eq(crc, goal);
+    let hint = Assignment::from_bytes([0; 6]);
+    match solver.satisfiable(&pool, &Condition::new(), Some(&hint), question) {
+        Answer::Sat(model) => {
+            let mut evaluator = stunt_terms::Evaluator::new();
+            assert!(evaluator.holds(&pool, question, &model.overlay(&hint)));
+        }
+        Answer::Unsat => panic!("there is such an input"),
+        Answer::Unknown(why) => panic!("{why}"),
+    }
+    assert_eq!(solver.statistics().answered_by(Layer::Counted), 1);
+}
+
+/// `a * b` is the product of two large primes, and neither is one.
+fn factoring(pool: &mut Pool) -> Term {
+    let (a, b) = (word(pool, 0, 4), word(pool, 4, 4));
+    let (a, b) = (pool.zero_extend(64, a), pool.zero_extend(64, b));
+    let (product, goal) = (pool.mul(a, b), pool.constant(64, 3_037_000_493 * 2_654_435_761));
+    let (equal, one) = (pool.eq(product, goal), pool.constant(64, 1));
+    let (a_large, b_large) = (pool.ult(one, a), pool.ult(one, b));
+    pool.and_all([equal, a_large, b_large])
+}
+
+#[test]
+fn conflicts_and_time_end_a_search() {
+    let mut pool = Pool::new();
+    let question = factoring(&mut pool);
+    let few = Budget { conflicts: 50, time: Duration::from_secs(600) };
+    let answer = Solver::new(few).satisfiable(&pool, &Condition::new(), None, question);
+    assert_eq!(answer, Answer::Unknown(Why::Conflicts));
+    let short = Budget { conflicts: u32::MAX, time: Duration::from_millis(20) };
+    let answer = Solver::new(short).satisfiable(&pool, &Condition::new(), None, question);
+    assert_eq!(answer, Answer::Unknown(Why::Time));
+}
+
+#[test]
+fn very_deep_terms() {
+    let (mut pool, mut solver, mut masks) =
+        (Pool::new(), Solver::new(Budget::default()), Masks::new());
+    let bytes: Vec<Term> = (0..4).map(|offset| pool.input(0, offset)).collect();
+    let mut state = bytes[0];
+    for i in 0..30_000 {
+        let byte = bytes[i % 4];
+        state = if i % 2 == 0 { pool.xor(state, byte) } else { pool.and(state, byte) };
+    }
+    let (goal, zero) = (pool.constant(8, 0x41), pool.constant(8, 0));
+    let (question, other) = (pool.eq(state, goal), pool.ne(bytes[3], zero));
+    let mut condition = Condition::new();
+    condition.push(&pool, &mut masks, other);
+    // The last operations are `& b1`, `^ b2`, `& b3`: there is such an input.
+    match solver.satisfiable(&pool, &condition, None, question) {
+        Answer::Sat(model) => {
+            condition.push(&pool, &mut masks, question);
+            assert!(satisfies(&pool, &condition, &model.overlay(&Assignment::new())));
+        }
+        Answer::Unsat => panic!("there is such an input"),
+        Answer::Unknown(why) => panic!("{why}"),
+    }
+}
+
+/// Each byte is at most the next one.
+fn ordered(pool: &mut Pool, masks: &mut Masks, count: u32) -> Condition {
+    let mut condition = Condition::new();
+    for offset in 0..count {
+        let (a, b) = (pool.input(0, offset), pool.input(0, offset + 1));
+        let literal = pool.ule(a, b);
+        condition.push(pool, masks, literal);
+    }
+    condition
+}
+
+#[test]
+fn long_conditions() {
+    let (mut pool, mut solver, mut masks) =
+        (Pool::new(), Solver::new(Budget::default()), Masks::new());
+    let hint = Assignment::from_bytes(vec![b'a'; 2_001]);
+    let condition = ordered(&mut pool, &mut masks, 2_000);
+    let (first, last) = (pool.input(0, 0), pool.input(0, 2_000));
+    let rises = pool.ult(first, last);
+    let Answer::Sat(model) = solver.satisfiable(&pool, &condition, Some(&hint), rises) else {
+        panic!("there is such an input");
+    };
+    assert!(satisfies(&pool, &condition, &model.overlay(&hint)));
+    let condition = ordered(&mut pool, &mut masks, 40);
+    let last = pool.input(0, 40);
+    let falls = pool.ult(last, first);
+    assert_eq!(solver.may_be_true(&pool, &condition, Some(&hint), falls), Truth::No);
+    assert_eq!(solver.statistics().answered_by(Layer::Pairs), 1);
+}
+
+#[test]
+fn nothing_prints_a_model() {
+    let (mut pool, mut solver) = (Pool::new(), Solver::new(Budget::default()));
+    let (byte, value) = (pool.input(0, 0), pool.constant(8, 0x5a));
+    let question = pool.eq(byte, value);
+    let answer = solver.satisfiable(&pool, &Condition::new(), None, question);
+    assert_eq!(format!("{answer:?}"), "Sat(Model(1 bytes))");
+    assert_eq!(format!("{solver:?}"), "Solver(domains 1)");
+}

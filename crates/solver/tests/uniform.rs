@@ -1,0 +1,244 @@
+//! Random models: every one a model, and all equally likely.
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use common::{at, satisfies, solutions};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use stunt_models::{Condition, Counter, Masks};
+use stunt_solver::{Budget, Draw, Drawn, Sampler, Solver, Uniformity};
+use stunt_terms::{Assignment, InputByte, Pool, Term};
+
+struct Bench {
+    pool: Pool,
+    masks: Masks,
+    condition: Condition,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        Bench { pool: Pool::new(), masks: Masks::new(), condition: Condition::new() }
+    }
+
+    fn push(&mut self, literal: Term) {
+        self.condition.push(&self.pool, &mut self.masks, literal);
+    }
+
+    /// The byte is within the bounds.
+    fn between(&mut self, byte: Term, low: u8, high: u8) {
+        let (low, high) =
+            (self.pool.constant(8, u128::from(low)), self.pool.constant(8, u128::from(high)));
+        let (above, below) = (self.pool.uge(byte, low), self.pool.ule(byte, high));
+        self.push(above);
+        self.push(below);
+    }
+}
+
+fn drawn(drawn: Drawn) -> Draw {
+    match drawn {
+        Drawn::Model(draw) => draw,
+        Drawn::Unsat => panic!("there is a model"),
+        Drawn::Unknown(why) => panic!("{why}"),
+    }
+}
+
+/// Draws many times and compares the frequencies with equal chances: the chi-square statistic
+/// must be within five standard deviations of its mean.
+fn assert_uniform(
+    bench: &Bench,
+    counter: &mut Counter,
+    domains: &[Vec<u8>],
+    draws: usize,
+    seed: u64,
+) {
+    let literals: Vec<Term> = bench.condition.literals().collect();
+    let all = solutions(&bench.pool, domains, &literals);
+    let mut counts: BTreeMap<Vec<u8>, usize> = all.iter().map(|s| (s.clone(), 0)).collect();
+    let (mut solver, mut sampler) = (Solver::new(Budget::default()), Sampler::new());
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let bytes: Vec<InputByte> = (0..domains.len() as u32).map(at).collect();
+    for _ in 0..draws {
+        let draw = drawn(sampler.draw(
+            &bench.pool,
+            &mut solver,
+            counter,
+            &bench.condition,
+            &bytes,
+            &mut rng,
+        ));
+        assert_eq!(draw.uniformity, Uniformity::Uniform);
+        let input: Vec<u8> = bytes.iter().map(|&b| draw.model.get(b).expect("asked for")).collect();
+        *counts.get_mut(&input).expect("a model") += 1;
+    }
+    let expected = draws as f64 / all.len() as f64;
+    assert!(expected >= 5.0, "too few draws for a test");
+    let chi_square: f64 =
+        counts.values().map(|&count| (count as f64 - expected).powi(2) / expected).sum();
+    let freedom = all.len() as f64 - 1.0;
+    assert!(
+        (chi_square - freedom).abs() < 5.0 * (2.0 * freedom).sqrt(),
+        "chi-square {chi_square} with {freedom} degrees of freedom"
+    );
+}
+
+fn luhn() -> (Bench, Vec<Vec<u8>>) {
+    let mut bench = Bench::new();
+    let mut sum = bench.pool.constant(8, 0);
+    for offset in 0..4 {
+        let byte = bench.pool.input(0, offset);
+        bench.between(byte, b'0', b'9');
+        let pool = &mut bench.pool;
+        let zero = pool.constant(8, u128::from(b'0'));
+        let mut digit = pool.sub(byte, zero);
+        if offset % 2 == 0 {
+            let doubled = pool.add(digit, digit);
+            let (ten, nine) = (pool.constant(8, 10), pool.constant(8, 9));
+            let (small, reduced) = (pool.ult(doubled, ten), pool.sub(doubled, nine));
+            digit = pool.ite(small, doubled, reduced);
+        }
+        sum = pool.add(sum, digit);
+    }
+    let (ten, zero) = (bench.pool.constant(8, 10), bench.pool.constant(8, 0));
+    let rest = bench.pool.urem(sum, ten);
+    let valid = bench.pool.eq(rest, zero);
+    bench.push(valid);
+    (bench, vec![(b'0'..=b'9').collect(); 4])
+}
+
+#[test]
+fn luhn_digits_from_the_exact_set() {
+    let (bench, domains) = luhn();
+    let mut counter = Counter::new(stunt_models::Budget::default());
+    assert_uniform(&bench, &mut counter, &domains, 20_000, 1);
+}
+
+#[test]
+fn a_length_and_an_offset() {
+    let mut bench = Bench::new();
+    let (length, offset) = (bench.pool.input(0, 0), bench.pool.input(0, 1));
+    bench.between(length, 0, 40);
+    let pool = &mut bench.pool;
+    let (length, offset) = (pool.zero_extend(16, length), pool.zero_extend(16, offset));
+    let (sum, bound) = (pool.add(length, offset), pool.constant(16, 64));
+    let within = pool.ult(sum, bound);
+    bench.push(within);
+    let domains = vec![(0..=40).collect(), (0..=255).collect()];
+    assert_uniform(&bench, &mut Counter::new(stunt_models::Budget::default()), &domains, 40_000, 2);
+}
+
+#[test]
+fn a_utf8_sequence() {
+    // Three bytes, no overlong forms, no surrogates.
+    let mut bench = Bench::new();
+    let bytes = [bench.pool.input(0, 0), bench.pool.input(0, 1), bench.pool.input(0, 2)];
+    bench.between(bytes[0], 0xe0, 0xef);
+    bench.between(bytes[1], 0x80, 0xbf);
+    bench.between(bytes[2], 0x80, 0xbf);
+    let pool = &mut bench.pool;
+    let high = pool.constant(8, 0xa0);
+    let (e0, ed) = (pool.constant(8, 0xe0), pool.constant(8, 0xed));
+    let (is_e0, is_ed) = (pool.eq(bytes[0], e0), pool.eq(bytes[0], ed));
+    let (low_second, high_second) = (pool.ult(bytes[1], high), pool.uge(bytes[1], high));
+    let (overlong, surrogate) = (pool.and(is_e0, low_second), pool.and(is_ed, high_second));
+    let bad = pool.or(overlong, surrogate);
+    let good = pool.not(bad);
+    // The last byte depends on the others too, so that all three are one component.
+    let mixed = pool.xor(bytes[1], bytes[2]);
+    let (seven, zero) = (pool.constant(8, 7), pool.constant(8, 0));
+    let low = pool.and(mixed, seven);
+    let tied = pool.eq(low, zero);
+    bench.push(good);
+    bench.push(tied);
+    let domains = vec![(0xe0..=0xef).collect(), (0x80..=0xbf).collect(), (0x80..=0xbf).collect()];
+    assert_uniform(&bench, &mut Counter::new(stunt_models::Budget::default()), &domains, 80_000, 3);
+}
+
+/// Words mixed by multiplication: no stage counts the mixture, but chance meets it.
+fn hash(pool: &mut Pool, from: u32, to: u32) -> Term {
+    let mut state = pool.constant(32, 0x811c_9dc5);
+    let prime = pool.constant(32, 0x0100_0193);
+    for offset in from..to {
+        let byte = pool.input(0, offset);
+        let byte = pool.zero_extend(32, byte);
+        let mixed = pool.xor(state, byte);
+        state = pool.mul(mixed, prime);
+    }
+    state
+}
+
+#[test]
+fn what_cannot_be_counted_is_met_by_chance() {
+    let mut bench = Bench::new();
+    let state = hash(&mut bench.pool, 0, 8);
+    let pool = &mut bench.pool;
+    let low = pool.extract(12, 10, state);
+    let three = pool.constant(3, 3);
+    let tested = pool.eq(low, three);
+    bench.push(tested);
+    let (a, b) = (bench.pool.input(0, 0), bench.pool.input(0, 1));
+    let ordered = bench.pool.ult(a, b);
+    bench.push(ordered);
+    let mut counter = Counter::new(stunt_models::Budget::quick());
+    let component = bench.condition.component_of(at(0)).expect("constrained").clone();
+    assert!(counter.space(&bench.pool, &component).is_none(), "the test needs such a component");
+    let (mut solver, mut sampler) = (Solver::new(Budget::default()), Sampler::new());
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let mut high_bits = [0; 2];
+    for _ in 0..300 {
+        let draw = drawn(sampler.draw(
+            &bench.pool,
+            &mut solver,
+            &mut counter,
+            &bench.condition,
+            &[at(8)],
+            &mut rng,
+        ));
+        assert_eq!(draw.uniformity, Uniformity::Uniform);
+        let full = draw.model.overlay(&Assignment::new());
+        assert!(satisfies(&bench.pool, &bench.condition, &full));
+        high_bits[usize::from(full.get(at(5)) >> 7)] += 1;
+    }
+    assert!(high_bits.iter().all(|&count| count > 100), "{high_bits:?}");
+}
+
+#[test]
+fn what_chance_does_not_meet_is_not_called_uniform() {
+    let mut bench = Bench::new();
+    let state = hash(&mut bench.pool, 0, 12);
+    let pool = &mut bench.pool;
+    let low = pool.extract(19, 0, state);
+    let goal = pool.constant(20, 0x12345);
+    let tested = pool.eq(low, goal);
+    bench.push(tested);
+    let mut counter = Counter::new(stunt_models::Budget::quick());
+    let (mut solver, mut sampler) = (Solver::new(Budget::default()), Sampler::new());
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let draw = drawn(sampler.draw(
+        &bench.pool,
+        &mut solver,
+        &mut counter,
+        &bench.condition,
+        &[],
+        &mut rng,
+    ));
+    assert!(matches!(draw.uniformity, Uniformity::NotUniform(_)));
+    assert!(satisfies(&bench.pool, &bench.condition, &draw.model.overlay(&Assignment::new())));
+}
+
+#[test]
+fn no_model_is_found_out() {
+    let (mut bench, _) = luhn();
+    let (a, b) = (bench.pool.input(0, 0), bench.pool.input(0, 1));
+    let sum = bench.pool.add(a, b);
+    let small = bench.pool.constant(8, 90);
+    let never = bench.pool.ult(sum, small);
+    bench.push(never);
+    let mut counter = Counter::new(stunt_models::Budget::default());
+    let (mut solver, mut sampler) = (Solver::new(Budget::default()), Sampler::new());
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let answer =
+        sampler.draw(&bench.pool, &mut solver, &mut counter, &bench.condition, &[], &mut rng);
+    assert_eq!(answer, Drawn::Unsat);
+}

@@ -1,0 +1,139 @@
+//! `cargo xtask bench`: the tables of `BENCHMARKS.md`, measured on this machine.
+//!
+//! Each table is printed by an example of the crate that it measures, built in release. With
+//! `--write` the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`,
+//! with the date and the processor; all other text stays. Nothing passes or fails by a time.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use crate::files;
+
+const DOCUMENT: &str = "BENCHMARKS.md";
+const END: &str = "<!-- /bench -->";
+
+/// What to measure.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The tables to print; all if none is named
+    tables: Vec<Bench>,
+    /// Put the tables into BENCHMARKS.md
+    #[arg(long)]
+    write: bool,
+}
+
+/// A table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Bench {
+    /// Questions answered a second, beside z3
+    Solver,
+    /// Evaluations of terms a second
+    Eval,
+    /// Exact counting of conditions
+    Count,
+}
+
+impl Bench {
+    fn name(self) -> &'static str {
+        match self {
+            Bench::Solver => "solver",
+            Bench::Eval => "eval",
+            Bench::Count => "count",
+        }
+    }
+
+    /// The package and the example that prints the table.
+    fn example(self) -> (&'static str, &'static str) {
+        match self {
+            Bench::Solver => ("stunt-solver", "versus_z3"),
+            Bench::Eval => ("stunt-terms", "eval_speed"),
+            Bench::Count => ("stunt-leakage", "counting"),
+        }
+    }
+
+    /// Builds and runs the example; its standard output is the table.
+    fn measure(self) -> Result<String> {
+        let (package, example) = self.example();
+        eprintln!("measuring {}: {package}, example {example}", self.name());
+        let arguments = ["run", "--release", "--quiet", "--package", package, "--example", example];
+        let output = Command::new("cargo")
+            .args(arguments)
+            .current_dir(files::root())
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .context("cannot start cargo")?;
+        if !output.status.success() {
+            bail!("{} failed. To repeat it:\n    cargo {}", self.name(), arguments.join(" "));
+        }
+        Ok(String::from_utf8(output.stdout)?.trim_end().to_string())
+    }
+}
+
+/// Measures, prints, and on request writes.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let tables =
+        if arguments.tables.is_empty() { Bench::value_variants() } else { &arguments.tables };
+    let path = files::root().join(DOCUMENT);
+    for &bench in tables {
+        let table = bench.measure()?;
+        println!("{table}\n");
+        if arguments.write {
+            // Read and written table by table: a later failure loses nothing.
+            let document = fs::read_to_string(&path)?;
+            let text = format!("{}\n\n{table}", circumstances()?);
+            fs::write(&path, replaced(&document, bench.name(), &text)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// The document with the text between the markers of `name` replaced.
+fn replaced(document: &str, name: &str, text: &str) -> Result<String> {
+    let start = format!("<!-- bench:{name} -->");
+    let (before, rest) =
+        document.split_once(&start).with_context(|| format!("{DOCUMENT} has no marker {start}"))?;
+    let (_, after) =
+        rest.split_once(END).with_context(|| format!("{DOCUMENT}: no {END} after {start}"))?;
+    Ok(format!("{before}{start}\n{text}\n{END}{after}"))
+}
+
+/// When and on what: a figure means nothing without that.
+fn circumstances() -> Result<String> {
+    let date = Command::new("date").args(["-u", "+%F"]).output().context("cannot start `date`")?;
+    let date = String::from_utf8(date.stdout)?.trim().to_string();
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = processors
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "))
+        .map_or("processor unknown", |(_, model)| model);
+    let cores = std::thread::available_parallelism()?;
+    Ok(format!("Measured on {date}: {model}, {cores} cores."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_text_between_the_markers_changes() {
+        let document =
+            "a\n<!-- bench:x -->\nold\n<!-- /bench -->\nb\n<!-- bench:y -->\n<!-- /bench -->\n";
+        let expected =
+            "a\n<!-- bench:x -->\nnew\n<!-- /bench -->\nb\n<!-- bench:y -->\n<!-- /bench -->\n";
+        assert_eq!(replaced(document, "x", "new").unwrap(), expected);
+        assert_eq!(replaced(expected, "x", "new").unwrap(), expected);
+        assert!(replaced(document, "z", "new").is_err());
+    }
+
+    #[test]
+    fn the_document_has_a_place_for_every_table() {
+        let document = fs::read_to_string(files::root().join(DOCUMENT)).unwrap();
+        for bench in Bench::value_variants() {
+            assert!(replaced(&document, bench.name(), "").is_ok(), "{bench:?}");
+        }
+    }
+}

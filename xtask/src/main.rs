@@ -1,0 +1,67 @@
+//! The project's own chores, as `cargo xtask COMMAND`.
+//!
+//! One file per command. Each says on standard error what it does, and stops at the first failure
+//! with a command to repeat it. Nothing here is part of the tool: xtask uses none of its crates.
+
+mod bench;
+mod bless;
+mod borders;
+mod files;
+mod step;
+mod test;
+mod tidy;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's own chores.
+#[derive(Parser)]
+#[command(name = "cargo xtask", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Install what is absent, then check and test everything, as CI does
+    Test,
+    /// Check the rules of the house that no compiler knows
+    Tidy,
+    /// Run the golden tests with STUNT_BLESS=1, so that they rewrite their files
+    Bless,
+    /// Build in release and print the benchmark tables
+    Bench(bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    // A failure is a message for people, so no backtrace, whatever RUST_BACKTRACE says.
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<()> {
+    match command {
+        Command::Test => test::run(),
+        Command::Tidy => tidy::run(),
+        Command::Bless => bless::run(),
+        Command::Bench(arguments) => bench::run(&arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

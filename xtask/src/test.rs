@@ -1,0 +1,41 @@
+//! `cargo xtask test`: everything that must hold before a change goes in.
+//!
+//! CI runs this and nothing else. Steps are ordered by how quickly they find a mistake.
+
+use anyhow::{Context, Result};
+
+use crate::step::{Step, report};
+use crate::{tidy, tools};
+
+/// Installs what is absent, then runs all checks; stops at the first that fails.
+pub fn run() -> Result<()> {
+    let tools = tools::prepare()?;
+    let python = tools.python.to_str().context("the target folder's path is not UTF-8")?;
+
+    Step::cargo("fmt", &["fmt", "--all", "--check", "--", "--color=never"]).run()?;
+    report("tidy", tidy::check)?;
+    Step::cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+        .run()?;
+    Step::cargo("doc", &["doc", "--no-deps", "--workspace"])
+        .with("RUSTDOCFLAGS", "-Dwarnings")
+        .run()?;
+    deny(tools.deny)?;
+    Step::cargo("test", &["nextest", "run", "--workspace"]).with("STUNT_PYTHON", python).run()?;
+    Step::cargo("doc test", &["test", "--doc", "--workspace"]).run()
+}
+
+/// Licences, bans and sources always; advisories where their database can be fetched.
+fn deny(present: bool) -> Result<()> {
+    if !present {
+        eprintln!(
+            "deny         skipped: cargo-deny is absent (`cargo install --locked cargo-deny`)"
+        );
+        return Ok(());
+    }
+    Step::cargo("deny", &["deny", "check", "bans", "licenses", "sources"]).run()?;
+    if !tools::works(&["cargo", "deny", "fetch", "db"]) {
+        eprintln!("advisories   skipped: the advisory database cannot be fetched from here");
+        return Ok(());
+    }
+    Step::cargo("advisories", &["deny", "check", "--disable-fetch", "advisories"]).run()
+}
