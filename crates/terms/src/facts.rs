@@ -138,7 +138,10 @@ impl Facts {
             }
             Op::UDiv(a, b) => {
                 let (a, b) = (facts(a), facts(b));
-                if b.min == 0 { unknown } else { Facts::range(sort, a.min / b.max, a.max / b.min) }
+                match a.max.checked_div(b.min) {
+                    Some(max) => Facts::range(sort, a.min / b.max, max),
+                    None => unknown,
+                }
             }
             Op::URem(a, b) => {
                 let (a, b) = (facts(a), facts(b));

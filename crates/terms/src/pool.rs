@@ -309,7 +309,7 @@ impl Pool {
             Op::Const(_) => self.support_id(Support::default()),
             Op::Byte(byte) => self.support_id(Support::of(byte)),
             _ => {
-                let mut operands = op.operands().map(|t| t.index());
+                let mut operands = op.operands().map(Term::index);
                 let first = operands.next().expect("an operator has operands");
                 let mut id = self.support_of[first];
                 let rest: [Option<usize>; 2] = [operands.next(), operands.next()];

@@ -120,7 +120,8 @@ impl FromIterator<InputByte> for Support {
                     last.end = last.end.max(byte.offset + 1);
                 }
                 _ => {
-                    runs.push(Run { source: byte.source, start: byte.offset, end: byte.offset + 1 })
+                    let (source, start) = (byte.source, byte.offset);
+                    runs.push(Run { source, start, end: start + 1 });
                 }
             }
         }

@@ -181,6 +181,7 @@ pub(super) fn mul(joint: Joint, a: &Values, b: &Values) -> Values {
             // Times an odd number, bit k is x_k plus a function of the bits below and of that
             // number; its power of two shifts them all.
             let shift = match y.known() {
+                Some(0) => continue,
                 Some(c) => c.trailing_zeros() as u8,
                 None if y.ones & 1 == 1 => 0,
                 None => continue,

@@ -209,3 +209,96 @@ fn even_intervals_are_counted_exactly() {
         }
     }
 }
+
+/// Operand values to try rules on: a masked set, an interval, or any list with repetitions.
+fn random_operand(rng: &mut ChaCha8Rng, width: u8) -> Vec<u128> {
+    let all = mask(width);
+    match rng.gen_range(0..3) {
+        0 => {
+            let (v, w) = (rng.r#gen::<u128>() & all, rng.r#gen::<u128>() & all);
+            let mut values: Vec<u128> = (0..=all).map(|x| x & v | w & !v).collect();
+            values.sort_unstable();
+            values.dedup();
+            values
+        }
+        1 => {
+            let (a, b) = (rng.gen_range(0..=all), rng.gen_range(0..=all));
+            (a.min(b)..=a.max(b)).collect()
+        }
+        _ => (0..rng.gen_range(1..10)).map(|_| rng.gen_range(0..=all)).collect(),
+    }
+}
+
+/// Each rule by itself, on operands that no random term would have: independent ones, and ones
+/// that are held at each of their values.
+#[test]
+fn each_rule_by_itself() {
+    type Rule = fn(Joint, &Values, &Values) -> Values;
+    type Build = fn(&mut Pool, Term, Term) -> Term;
+    let binary: [(&str, Rule, Build); 14] = [
+        ("and", rules::and, Pool::and),
+        ("or", rules::or, Pool::or),
+        ("xor", rules::xor, Pool::xor),
+        ("add", rules::add, Pool::add),
+        ("sub", rules::sub, Pool::sub),
+        ("mul", rules::mul, Pool::mul),
+        ("udiv", rules::udiv, Pool::udiv),
+        ("urem", rules::urem, Pool::urem),
+        ("sdiv", rules::sdiv, Pool::sdiv),
+        ("srem", rules::srem, Pool::srem),
+        ("shl", rules::shl, Pool::shl),
+        ("lshr", rules::lshr, Pool::lshr),
+        ("ashr", rules::ashr, Pool::ashr),
+        ("concat", rules::concat, Pool::concat),
+    ];
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    let mut pool = Pool::new();
+    let mut value = |width: u8, x: u128, y: u128, build: &dyn Fn(&mut Pool, Term, Term) -> Term| {
+        let (a, b) = (pool.constant(width, x), pool.constant(width, y));
+        let result = build(&mut pool, a, b);
+        pool.as_const(result).expect("an operator on constants is one")
+    };
+    for round in 0..1200 {
+        let width = rng.gen_range(1..=4);
+        let (xs, ys) = (random_operand(&mut rng, width), random_operand(&mut rng, width));
+        let (a, b) = (Values::listed(width, xs.clone()), Values::listed(width, ys.clone()));
+        let size = |n: usize| (n as f64).log2() + 1e-12;
+        for (name, rule, build) in binary {
+            let what = format!("{name}, round {round}");
+            let joint = Joint { independent: true, size: size(xs.len() * ys.len()) };
+            let mut counts = Counts::new();
+            for &x in &xs {
+                for &y in &ys {
+                    *counts.entry(value(width, x, y, &build)).or_default() += 1;
+                }
+            }
+            check_values(&rule(joint, &a, &b).settled(joint.size), &counts, &what);
+            let joint = Joint { independent: true, size: size(xs.len()) };
+            let held = rule(joint, &a, &b.held()).settled(joint.size);
+            for &y in &ys {
+                let mut counts = Counts::new();
+                for &x in &xs {
+                    *counts.entry(value(width, x, y, &build)).or_default() += 1;
+                }
+                check_values(&held, &counts, &format!("{what}, held"));
+            }
+        }
+        let wide = width + rng.gen_range(1..4);
+        let lo = rng.gen_range(0..width);
+        let hi = rng.gen_range(lo..width);
+        let mut unary = |found: Values, what: &str, build: &dyn Fn(&mut Pool, Term) -> Term| {
+            let mut counts = Counts::new();
+            for &x in &xs {
+                *counts.entry(value(width, x, 0, &|pool, a, _| build(pool, a))).or_default() += 1;
+            }
+            let found = found.settled(size(xs.len()));
+            check_values(&found, &counts, &format!("{what}, round {round}"));
+        };
+        unary(rules::not(&a), "not", &|pool, a| pool.not(a));
+        unary(rules::neg(&a), "neg", &|pool, a| pool.neg(a));
+        unary(rules::zero_extend(wide, &a), "zero extend", &|pool, a| pool.zero_extend(wide, a));
+        unary(rules::sign_extend(wide, &a), "sign extend", &|pool, a| pool.sign_extend(wide, a));
+        let extracted = rules::extract(hi - lo + 1, lo, &a);
+        unary(extracted, "extract", &|pool, a| pool.extract(hi, lo, a));
+    }
+}

@@ -15,8 +15,11 @@ pub struct Class {
     pub separate: Vec<String>,
 }
 
+/// Builds a class.
+pub type Build = fn() -> Class;
+
 /// All classes, each with what builds it. The same questions every time.
-pub const CLASSES: &[(&str, fn() -> Class)] = &[
+pub const CLASSES: &[(&str, Build)] = &[
     ("single-byte comparisons", || class(300, single_bytes)),
     ("character classes by table", || class(300, letter_classes)),
     ("16- and 32-bit fields, little-endian", || {

@@ -46,6 +46,9 @@ impl Pool {
             let less = self.ult(x, y);
             return self.by(Rule::LessExtend, less);
         }
+        if let Some(carry) = self.carry(a, b) {
+            return self.by(Rule::LessCarry, carry);
+        }
         match self.shared_part(a, b) {
             Some((x, y, _)) => {
                 let less = self.ult(x, y);
@@ -129,11 +132,16 @@ impl Pool {
             Op::Xor(x, y) => match self.as_const(y) {
                 Some(k) => (Rule::EqXor, self.in_range(x, c ^ k, c ^ k)),
                 None if c == 0 => (Rule::EqXor, self.eq(x, y)),
+                None if width == 1 => (Rule::EqXor, self.ne(x, y)),
                 None => return None,
             },
             Op::Or(x, y) if c == 0 => {
                 let (x, y) = (self.in_range(x, 0, 0), self.in_range(y, 0, 0));
                 (Rule::EqOrZero, self.and(x, y))
+            }
+            Op::Or(x, y) if width == 1 => {
+                let (x, y) = (self.in_range(x, 1, 1), self.in_range(y, 1, 1));
+                (Rule::EqBit, self.or(x, y))
             }
             Op::And(x, y) => match self.as_const(y) {
                 Some(m) => (Rule::EqMask, self.equals_under_mask(x, m, c)?),
@@ -239,6 +247,27 @@ impl Pool {
             }
             _ => None,
         }
+    }
+
+    /// `x + y < x`, the carry of a sum, and `x < x + y`, where the constant or the facts tell when.
+    fn carry(&mut self, a: Term, b: Term) -> Option<Term> {
+        let max = mask(self.width(a));
+        for (sum, x, carries) in [(a, b, true), (b, a, false)] {
+            let Op::Add(p, q) = self.op(sum) else { continue };
+            let Some(y) = (p == x).then_some(q).or((q == x).then_some(p)) else { continue };
+            if let Some(c) = self.as_const(y) {
+                // The sum wraps for the c greatest values of x.
+                let wraps = self.in_range(x, max - c + 1, max);
+                return Some(if carries { wraps } else { self.not(wraps) });
+            }
+            let never_wraps =
+                self.facts(x).max.checked_add(self.facts(y).max).is_some_and(|s| s <= max);
+            if never_wraps {
+                let zero = self.in_range(y, 0, 0);
+                return Some(if carries { self.boolean(false) } else { self.not(zero) });
+            }
+        }
+        None
     }
 
     /// The operands of two extensions of one kind, brought to one width.

@@ -70,13 +70,13 @@ impl Pool {
             };
             let pending = stack.len();
             for part in parts {
-                if !negated.contains_key(&part) {
-                    if is_connective(self, part) {
+                if is_connective(self, part) {
+                    if !negated.contains_key(&part) {
                         stack.push(part);
-                    } else {
-                        let not = self.not(part);
-                        negated.insert(part, not);
                     }
+                } else {
+                    let not = self.not(part);
+                    negated.insert(part, not);
                 }
             }
             if stack.len() > pending {
@@ -180,7 +180,36 @@ impl Pool {
                 _ => {}
             }
         }
+        if let Some(strict) = self.strict_order(a, b) {
+            return Some(self.by(Rule::AndStrict, strict));
+        }
         let merged = self.merge_intervals(a, b)?;
         Some(self.by(Rule::AndIntervals, merged))
+    }
+
+    /// `not (x < y) and not (x = y)` is `y < x`; `x < y` needs no `not (x = y)`, and denies `x = y`.
+    fn strict_order(&mut self, a: Term, b: Term) -> Option<Term> {
+        for (order, other) in [(a, b), (b, a)] {
+            let (test, is_not_less) = match self.op(order) {
+                Op::Not(test) => (test, true),
+                _ => (order, false),
+            };
+            let (Op::Ult(x, y) | Op::Slt(x, y)) = self.op(test) else { continue };
+            let (p, q) = self.ordered(x, y);
+            match self.op(other) {
+                Op::Not(equal) if self.op(equal) == Op::Eq(p, q) && is_not_less => {
+                    return Some(match self.op(test) {
+                        Op::Ult(..) => self.ult(y, x),
+                        _ => self.slt(y, x),
+                    });
+                }
+                Op::Not(equal) if self.op(equal) == Op::Eq(p, q) => return Some(order),
+                Op::Eq(v, w) if (v, w) == (p, q) => {
+                    return Some(if is_not_less { other } else { self.boolean(false) });
+                }
+                _ => {}
+            }
+        }
+        None
     }
 }

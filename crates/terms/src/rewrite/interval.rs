@@ -177,7 +177,9 @@ impl Pool {
             return self.boolean(interval.contains(width, facts.min));
         }
         let complement = interval.complement(width);
-        if first != last && complement.first == complement.last {
+        // One value left out; and one atom for a bit, so that both its values meet in it.
+        let is_exclusion = first != last && complement.first == complement.last;
+        if is_exclusion || width == 1 && first == 0 {
             let excluded = self.in_interval(term, complement);
             return self.not(excluded);
         }
@@ -210,11 +212,9 @@ impl Pool {
                     return test;
                 }
             }
-            // The sign flag of a sum, and the like: a test of the sum itself.
-            Op::Extract { lo, arg }
-                if lo + width == self.width(arg)
-                    && matches!(self.op(arg), Op::Add(..) | Op::Sub(..) | Op::Neg(_)) =>
-            {
+            // High bits in an interval: the whole term in one. (The sign flag, the lead byte of a
+            // UTF-8 sequence.)
+            Op::Extract { lo, arg } if lo + width == self.width(arg) => {
                 let test = self.in_range(arg, first << lo, last << lo | mask(lo));
                 return self.by(Rule::IntervalOfHigh, test);
             }
@@ -236,10 +236,8 @@ impl Pool {
                 }
             }
             Op::UDiv(x, c) => {
-                if let Some(c) = self.as_const(c)
-                    && first <= last
-                {
-                    return self.in_quotient(x, c, interval);
+                if let Some(c) = self.as_const(c) {
+                    return self.in_quotient(x, c, interval, complement);
                 }
             }
             Op::Table(table, index) => {
@@ -273,6 +271,15 @@ impl Pool {
                     return self.by(Rule::IntervalFacts, test);
                 }
                 Cut::One(inside) => {
+                    // All but one of the values that there are; of two, the test is for the larger.
+                    if let Cut::One(outside) = allowed.intersect(width, complement)
+                        && outside.first == outside.last
+                        && (inside.first != inside.last || inside.first < outside.first)
+                    {
+                        let excluded = self.in_interval(term, outside);
+                        let test = self.not(excluded);
+                        return self.by(Rule::IntervalFacts, test);
+                    }
                     let first = if inside.first == facts.min { 0 } else { inside.first };
                     let last = if inside.last == facts.max { mask(width) } else { inside.last };
                     let wider =
@@ -337,13 +344,16 @@ impl Pool {
     }
 
     /// `x / c in [first, last]` with a constant `c > 0` is `x in [first * c, last * c + c - 1]`.
-    fn in_quotient(&mut self, x: Term, c: u128, interval: Interval) -> Term {
+    fn in_quotient(&mut self, x: Term, c: u128, interval: Interval, complement: Interval) -> Term {
+        if interval.first > interval.last {
+            let outside = self.in_quotient(x, c, complement, interval);
+            return self.not(outside);
+        }
         let max = mask(self.width(x));
         let first = interval.first.checked_mul(c).filter(|&first| first <= max);
-        let last =
-            interval.last.checked_mul(c).and_then(|last| last.checked_add(c - 1)).unwrap_or(max);
+        let last = interval.last.checked_mul(c).and_then(|last| last.checked_add(c - 1));
         let test = match first {
-            Some(first) => self.in_range(x, first, last.min(max)),
+            Some(first) => self.in_range(x, first, last.unwrap_or(max).min(max)),
             None => self.boolean(false),
         };
         self.by(Rule::IntervalQuotient, test)
@@ -366,8 +376,21 @@ impl Pool {
                 let other = self.boolean(other);
                 self.ite(c, then, other)
             }
-            (None, None) => return None,
+            (None, None) => return self.in_either(c, a, b, interval),
         };
+        Some(self.by(Rule::IntervalIte, test))
+    }
+
+    /// An `ite` of which condition and both branches test one term: `tolower(x) = 'h'`.
+    fn in_either(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Term> {
+        let (subject, _) = self.as_interval(c)?;
+        if [a, b].iter().any(|&branch| self.split_sum(branch).0 != subject) {
+            return None;
+        }
+        let (then, other) = (self.in_interval(a, interval), self.in_interval(b, interval));
+        let not = self.not(c);
+        let (then, other) = (self.and(c, then), self.and(not, other));
+        let test = self.or(then, other);
         Some(self.by(Rule::IntervalIte, test))
     }
 
@@ -380,11 +403,6 @@ impl Pool {
             pool.intern(Sort::Bool, op(x, c))
         };
         let complement = Interval { first, last }.complement(width);
-        if width == 1 && first == 0 {
-            // One atom for a bit, so that both its values meet in it.
-            let set = less(self, Op::Eq, term, 1);
-            return self.not(set);
-        }
         if first == last {
             return less(self, Op::Eq, term, first);
         }
