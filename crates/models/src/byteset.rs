@@ -23,6 +23,22 @@ impl ByteSet {
         set
     }
 
+    /// The values from `first` upwards to `last`, both included; past 255 it goes on at 0.
+    pub fn range(first: u8, last: u8) -> ByteSet {
+        if first > last {
+            // What is left out is a range that does not wrap, or nothing.
+            return match first - last {
+                1 => ByteSet::ALL,
+                _ => ByteSet::range(last + 1, first - 1).complement(),
+            };
+        }
+        ByteSet(std::array::from_fn(|i| {
+            let base = i as u32 * 64;
+            let (low, high) = (u32::from(first).max(base), u32::from(last).min(base + 63));
+            if low > high { 0 } else { u64::MAX >> (63 - (high - low)) << (low - base) }
+        }))
+    }
+
     /// Adds a value.
     pub fn insert(&mut self, value: u8) {
         self.0[usize::from(value >> 6)] |= 1 << (value & 63);
@@ -92,6 +108,16 @@ impl fmt::Debug for ByteSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_go_round() {
+        for first in (0..=255).step_by(5) {
+            for last in 0..=255u8 {
+                let inside = |v: u8| v.wrapping_sub(first) <= last.wrapping_sub(first);
+                assert_eq!(ByteSet::range(first, last), ByteSet::filter(inside));
+            }
+        }
+    }
 
     #[test]
     fn agrees_with_a_plain_list() {

@@ -48,7 +48,51 @@ pub fn mask_of(pool: &Pool, term: Term) -> Option<ByteSet> {
     Some(allowed(pool, term, byte))
 }
 
+/// How deep connectives are taken apart before all values are tried instead.
+const DEEPEST: u32 = 16;
+
 fn allowed(pool: &Pool, term: Term, byte: InputByte) -> ByteSet {
+    at_sight(pool, term, DEEPEST).unwrap_or_else(|| tried(pool, term, byte))
+}
+
+/// The set of a comparison of the byte itself with a constant, and of connectives of such: what
+/// nearly all one-byte tests are after simplification.
+fn at_sight(pool: &Pool, term: Term, depth: u32) -> Option<ByteSet> {
+    if depth == 0 {
+        return None;
+    }
+    let part = |t: Term| at_sight(pool, t, depth - 1);
+    let constant = |t: Term| pool.as_const(t).map(|c| c as u8);
+    match pool.op(term) {
+        Op::Not(x) => Some(part(x)?.complement()),
+        Op::And(x, y) => Some(part(x)?.intersect(&part(y)?)),
+        Op::Or(x, y) => Some(part(x)?.complement().intersect(&part(y)?.complement()).complement()),
+        Op::Eq(x, c) => match pool.op(x) {
+            Op::Byte(_) => constant(c).map(|c| ByteSet::range(c, c)),
+            Op::Table(table, index) if matches!(pool.op(index), Op::Byte(_)) => {
+                let (table, wanted) = (pool.table_data(table), pool.as_const(c)?);
+                Some(ByteSet::filter(|v| u128::from(table.read(u128::from(v))) == wanted))
+            }
+            _ => None,
+        },
+        Op::Ult(x, c) => {
+            let shift = match pool.op(x) {
+                Op::Byte(_) => 0,
+                Op::Add(b, shift) if matches!(pool.op(b), Op::Byte(_)) => constant(shift)?,
+                _ => return None,
+            };
+            // A bound of 0 does not occur in normal form.
+            let first = shift.wrapping_neg();
+            constant(c).map(|c| ByteSet::range(first, first.wrapping_add(c).wrapping_sub(1)))
+        }
+        Op::Slt(x, c) if matches!(pool.op(x), Op::Byte(_)) => {
+            constant(c).map(|c| ByteSet::range(0x80, c.wrapping_sub(1)))
+        }
+        _ => None,
+    }
+}
+
+fn tried(pool: &Pool, term: Term, byte: InputByte) -> ByteSet {
     let input = pool.reachable(&[term]).into_iter().find(|&t| pool.op(t) == Op::Byte(byte));
     let input = input.expect("a byte of the support is below the term");
     let code = Code::compile(pool, &[term], &[input]).expect("the term has no other byte");

@@ -1,8 +1,8 @@
 //! Answers to SMT-LIB scripts: assertions in scopes, and questions about them.
 //!
 //! A script asks as a search does: it builds up a condition, then asks about one more test. So
-//! the assertions before the innermost scope are the condition, with the last model found for
-//! them as the hint, and those within it are the question.
+//! what was asserted up to the last question or scope is the condition, with the last model found
+//! for it as the hint, and what came since is the question.
 
 use stunt_models::Condition;
 use stunt_terms::smtlib::{Script, Step};
@@ -11,15 +11,32 @@ use stunt_terms::{Assignment, Pool, Term};
 use crate::chain::Solver;
 use crate::query::Answer;
 
-/// What is asserted in one scope, on top of those around it.
+/// What is asserted in a scope and in those around it.
 #[derive(Clone, Default)]
 struct Scope {
-    /// Everything asserted outside this scope.
-    outer: Condition,
-    /// A model of `outer`, once one was needed.
+    /// The assertions that were asked about.
+    settled: Condition,
+    /// A model of `settled`, if one was found.
     hint: Option<Assignment>,
-    /// What is asserted in this scope.
-    inner: Vec<Term>,
+    /// The assertions since.
+    fresh: Vec<Term>,
+}
+
+impl Scope {
+    /// Whether the assertions hold together; those asked about become part of the condition.
+    fn settle(&mut self, solver: &mut Solver, pool: &mut Pool) -> Answer {
+        let question = pool.and_all(self.fresh.iter().copied());
+        let answer = solver.satisfiable(pool, &self.settled, self.hint.as_ref(), question);
+        for literal in self.fresh.drain(..) {
+            self.settled.push(pool, &mut solver.masks, literal);
+        }
+        self.hint = match &answer {
+            // Without a hint the model covers all that the condition constrains.
+            Answer::Sat(model) => Some(model.overlay(&self.hint.take().unwrap_or_default())),
+            Answer::Unsat | Answer::Unknown(_) => None,
+        };
+        answer
+    }
 }
 
 /// Answers every `check-sat` of a script, in order.
@@ -29,11 +46,14 @@ pub fn answer_script(solver: &mut Solver, pool: &mut Pool, script: &Script) -> V
     for step in &script.steps {
         let top = scopes.last_mut().expect("the outermost scope stays");
         match step {
-            Step::Assert(term) => top.inner.push(*term),
+            Step::Assert(term) => top.fresh.push(*term),
             Step::Push(0) | Step::Pop(0) => {}
             Step::Push(count) => {
-                let scope = enter(solver, pool, top);
-                scopes.extend(std::iter::repeat_n(scope, *count));
+                if !top.fresh.is_empty() {
+                    top.settle(solver, pool);
+                }
+                let inside = top.clone();
+                scopes.extend(std::iter::repeat_n(inside, *count));
             }
             // A script that leaves more scopes than it entered leaves the outermost empty.
             Step::Pop(count) => {
@@ -42,30 +62,16 @@ pub fn answer_script(solver: &mut Solver, pool: &mut Pool, script: &Script) -> V
                     scopes.push(Scope::default());
                 }
             }
+            Step::CheckSat { assuming } if assuming.is_empty() => {
+                answers.push(top.settle(solver, pool));
+            }
             Step::CheckSat { assuming } => {
-                let question = pool.and_all(top.inner.iter().chain(assuming).copied());
-                answers.push(solver.satisfiable(pool, &top.outer, top.hint.as_ref(), question));
+                let question = pool.and_all(top.fresh.iter().chain(assuming).copied());
+                answers.push(solver.satisfiable(pool, &top.settled, top.hint.as_ref(), question));
             }
         }
     }
     answers
-}
-
-/// The scope inside `around`: its assertions become the condition.
-fn enter(solver: &mut Solver, pool: &mut Pool, around: &Scope) -> Scope {
-    let question = pool.and_all(around.inner.iter().copied());
-    let answer = solver.satisfiable(pool, &around.outer, around.hint.as_ref(), question);
-    let under = around.hint.clone().unwrap_or_default();
-    let mut outer = around.outer.clone();
-    for &literal in &around.inner {
-        outer.push(pool, &mut solver.masks, literal);
-    }
-    let hint = match answer {
-        // Without a hint the model covers all that the condition constrains.
-        Answer::Sat(model) => Some(model.overlay(&under)),
-        Answer::Unsat | Answer::Unknown(_) => None,
-    };
-    Scope { outer, hint, inner: Vec::new() }
 }
 
 #[cfg(test)]
