@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{circuit_of, random_bool};
+use common::{circuit_of, random};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_circuit::{Cnf, Gate, Lit, Sliced};
@@ -13,7 +13,7 @@ fn evaluation_from_a_level_is_evaluation() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for _ in 0..60 {
         let mut pool = Pool::new();
-        let truth = random_bool(&mut pool, &mut rng, 4, 4);
+        let truth = random(4).truth(&mut pool, &mut rng, 4);
         let (circuit, bits) = circuit_of(&pool, &[truth]);
         let words = rng.gen_range(1..20);
         let mut sliced = Sliced::new(&circuit, &bits[0], words, |byte| byte.offset as usize);
@@ -67,7 +67,7 @@ fn broadcast_sets_a_byte_everywhere() {
 fn gates_are_hashed_folded_and_ordered() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
     let mut pool = Pool::new();
-    let terms: Vec<_> = (0..50).map(|_| random_bool(&mut pool, &mut rng, 4, 4)).collect();
+    let terms: Vec<_> = (0..50).map(|_| random(4).truth(&mut pool, &mut rng, 4)).collect();
     let (circuit, bits) = circuit_of(&pool, &terms);
     let mut seen = std::collections::BTreeSet::new();
     for (node, &gate) in circuit.nodes().iter().enumerate() {
@@ -124,7 +124,7 @@ fn clauses_mean_the_circuit() {
     let bytes = [InputByte::new(0, 0), InputByte::new(0, 1), InputByte::new(0, 2)];
     for _ in 0..40 {
         let mut pool = Pool::new();
-        let truth = random_bool(&mut pool, &mut rng, 3, 2);
+        let truth = random(3).truth(&mut pool, &mut rng, 2);
         let (circuit, bits) = circuit_of(&pool, &[truth]);
         let cnf = Cnf::of(&circuit, &bytes, &bits[0]);
         assert_eq!(cnf.inputs, 24);

@@ -3,10 +3,17 @@
 
 mod common;
 
-use common::{BINARY, binary, compare, random_bool, random_term};
+use common::{compare, random};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use stunt_shapes::field;
+use stunt_shapes::random::{BINARY, Binary, COMPARISONS};
 use stunt_terms::{Pool, Term};
+
+/// All operators on two bit vectors, with numbers for messages.
+fn binary() -> impl Iterator<Item = (usize, Binary)> {
+    BINARY.into_iter().chain(COMPARISONS).enumerate()
+}
 
 fn low_bits(pool: &mut Pool, offset: u32, width: u8) -> Term {
     let byte = pool.input(0, offset);
@@ -21,10 +28,10 @@ fn all_pairs(width: u8) -> Vec<Vec<u8>> {
 #[test]
 fn binary_operators_on_two_variables() {
     for width in 1..=5 {
-        for number in 0..BINARY {
+        for (number, operator) in binary() {
             let mut pool = Pool::new();
             let (a, b) = (low_bits(&mut pool, 0, width), low_bits(&mut pool, 1, width));
-            let term = binary(&mut pool, number, a, b);
+            let term = operator(&mut pool, a, b);
             compare(&pool, term, &all_pairs(width), &format!("operator {number}, width {width}"));
         }
     }
@@ -34,12 +41,11 @@ fn binary_operators_on_two_variables() {
 fn binary_operators_with_constants() {
     for width in 1..=5 {
         let inputs: Vec<Vec<u8>> = (0..1 << width).map(|a| vec![a]).collect();
-        for number in 0..BINARY {
+        for (number, operator) in binary() {
             for value in 0..1u128 << width {
                 let mut pool = Pool::new();
                 let (a, c) = (low_bits(&mut pool, 0, width), pool.constant(width, value));
-                let (left, right) =
-                    (binary(&mut pool, number, c, a), binary(&mut pool, number, a, c));
+                let (left, right) = (operator(&mut pool, c, a), operator(&mut pool, a, c));
                 let what = format!("operator {number}, width {width}, constant {value}");
                 compare(&pool, left, &inputs, &what);
                 compare(&pool, right, &inputs, &what);
@@ -53,11 +59,11 @@ fn binary_operators_on_narrow_operands() {
     // Zeros in front: narrow divisors, short factors, small amounts.
     for width in 2..=6 {
         for narrow in 1..width.min(4) {
-            for number in 0..BINARY {
+            for (number, operator) in binary() {
                 let mut pool = Pool::new();
                 let (a, b) = (low_bits(&mut pool, 0, width), low_bits(&mut pool, 1, narrow));
                 let b = pool.zero_extend(width, b);
-                let (ab, ba) = (binary(&mut pool, number, a, b), binary(&mut pool, number, b, a));
+                let (ab, ba) = (operator(&mut pool, a, b), operator(&mut pool, b, a));
                 let what = format!("operator {number}, widths {width} and {narrow}");
                 compare(&pool, ab, &all_pairs(width), &what);
                 compare(&pool, ba, &all_pairs(width), &what);
@@ -120,8 +126,8 @@ fn random_terms_at_real_widths() {
         let mut pool = Pool::new();
         let width = [8, 16, 32, 64, 128][round % 5];
         let depth = if width > 32 { 2 } else { 3 };
-        let term = random_term(&mut pool, &mut rng, width, 6, depth);
-        let truth = random_bool(&mut pool, &mut rng, 6, 3);
+        let term = random(6).bits(&mut pool, &mut rng, width, depth);
+        let truth = random(6).truth(&mut pool, &mut rng, 3);
         let inputs: Vec<Vec<u8>> = (0..128)
             .map(|i| match i {
                 0 => vec![0; 6],
@@ -134,20 +140,17 @@ fn random_terms_at_real_widths() {
     }
 }
 
+/// The operators with the largest circuits.
+const DIVISIONS: [Binary; 5] = [Pool::mul, Pool::udiv, Pool::urem, Pool::sdiv, Pool::srem];
+
 #[test]
 fn division_at_real_widths() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     for width in [8, 16, 32, 64, 128] {
         let count = width / 8;
-        for number in 5..10 {
+        for (number, operator) in DIVISIONS.into_iter().enumerate() {
             let mut pool = Pool::new();
-            let mut word = |from: u8| {
-                let first = pool.input(0, u32::from(from));
-                (1..count).fold(first, |word, i| {
-                    let next = pool.input(0, u32::from(from + i));
-                    pool.concat(next, word)
-                })
-            };
+            let mut word = |from: u8| field(&mut pool, from.into(), count.into());
             let (a, b) = (word(0), word(count));
             let divisor = rng.r#gen::<u128>() & stunt_terms::mask(width);
             let (by, ten) = (pool.constant(width, divisor), pool.constant(width, 10));
@@ -161,7 +164,7 @@ fn division_at_real_widths() {
                 })
                 .collect();
             for b in [b, by, ten] {
-                let term = binary(&mut pool, number, a, b);
+                let term = operator(&mut pool, a, b);
                 compare(&pool, term, &inputs, &format!("operator {number}, width {width}"));
             }
         }

@@ -7,51 +7,25 @@ use std::time::{Duration, Instant};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_leakage::{Accounts, Ledger};
-use stunt_shapes as shapes;
-use stunt_terms::{Pool, Term};
+use stunt_shapes::{self as shapes, conditions, field};
+use stunt_terms::{InputByte, Pool, Term};
 
 type Build = fn(&mut Pool) -> Vec<Term>;
 
 const SHAPES: &[(&str, Build)] = &[
-    ("`GET ` and 21 bytes that end no word", request_line),
-    ("32-bit field in [100, 4096)", |p| {
-        let field = field(p, 0, 4);
-        vec![shapes::in_range(p, field, 100, 4096)]
-    }),
-    ("five digits, value over 255", |p| {
-        let bytes = shapes::input(p, 0, 5);
-        let mut tests = shapes::digits(p, &bytes);
-        let (value, bound) = (shapes::decimal(p, &bytes), p.constant(32, 255));
-        tests.push(p.ugt(value, bound));
-        tests
-    }),
-    ("sixteen digits that pass Luhn", |p| {
-        let bytes = shapes::input(p, 0, 16);
-        let mut tests = shapes::digits(p, &bytes);
-        tests.push(shapes::luhn(p, &bytes));
-        tests
-    }),
+    ("`GET ` and 21 bytes that end no word", conditions::request_line),
+    ("32-bit field in [100, 4096)", conditions::field_in_range),
+    ("five digits, value over 255", conditions::five_digits),
+    ("sixteen digits that pass Luhn", |p| conditions::card_number(p, 16)),
     ("CRC-32 of 8 bytes, by table", |p| checksum(p, 8, shapes::crc32_table)),
     ("CRC-32 of 8 bytes, bit by bit", |p| checksum(p, 8, shapes::crc32_bitwise)),
     ("CRC-32 of 64 bytes, by table", |p| checksum(p, 64, shapes::crc32_table)),
-    ("offset and length within 10000", |p| {
-        let (off, len) = (field(p, 0, 4), field(p, 4, 4));
-        let size = p.constant(32, 10_000);
-        let rest = p.sub(size, off);
-        vec![p.ule(off, size), p.ule(len, rest)]
-    }),
+    ("offset and length within 10000", conditions::offset_and_length),
     ("sum of 64 bytes modulo 256", |p| checksum(p, 64, |p, b| shapes::sum(p, b, 8))),
-    ("sixteen pairs of equal bytes", |p| {
-        let bytes = shapes::input(p, 0, 32);
-        bytes.chunks(2).map(|pair| p.eq(pair[0], pair[1])).collect()
-    }),
-    ("sum of 32 bytes as six octal digits", octal_sum),
+    ("sixteen pairs of equal bytes", conditions::equal_pairs),
+    ("sum of 32 bytes as six octal digits", conditions::octal_sum),
     ("internet checksum of 20 bytes", |p| checksum(p, 20, shapes::internet_checksum)),
-    ("Adler-32 of 6 bytes", |p| {
-        let bytes = shapes::input(p, 0, 6);
-        let (sum, wanted) = (shapes::adler32(p, &bytes), p.constant(32, 0x0812_024d));
-        vec![p.eq(sum, wanted)]
-    }),
+    ("Adler-32 of 6 bytes", |p| conditions::checksum_is(p, 6, shapes::adler32, 0x0812_024d)),
     ("four base64 characters, value below 1000000", |p| {
         let bytes = shapes::input(p, 0, 4);
         let (mut tests, value) = shapes::base64_value(p, &bytes);
@@ -124,17 +98,28 @@ fn running_totals() {
         base.push(&pool, &mut accounts, literal);
     }
     base.total(&pool, &mut accounts);
-    let mut kinds: Vec<(&str, Vec<Term>)> =
-        vec![("one byte", Vec::new()), ("two bytes", Vec::new())];
-    for _ in 0..20_000 {
-        let at = rng.gen_range(0..bytes.len() - 1);
-        let bound = pool.constant(8, rng.gen_range(64..128));
-        kinds[0].1.push(pool.ult(bytes[at], bound));
-    }
-    for _ in 0..500 {
-        let at = rng.gen_range(0..bytes.len() - 1);
-        kinds[1].1.push(pool.eq(bytes[at], bytes[at + 1]));
-    }
+    let is_paired = |byte: u32| {
+        let component = base.condition().component_of(InputByte::new(0, byte));
+        component.is_some_and(|component| component.single().is_none())
+    };
+    let (paired, alone): (Vec<u32>, Vec<u32>) = (0..8191).partition(|&byte| is_paired(byte));
+    let mut unary = |among: &[u32], count: usize| -> Vec<Term> {
+        let mut literal = |_| {
+            let at = among[rng.gen_range(0..among.len())] as usize;
+            let bound = pool.constant(8, rng.gen_range(64..128));
+            pool.ult(bytes[at], bound)
+        };
+        (0..count).map(&mut literal).collect()
+    };
+    let mut kinds = vec![
+        ("a byte by itself", unary(&alone, 20_000)),
+        ("a byte that is tied to another", unary(&paired, 500)),
+    ];
+    let pairs = alone.iter().take(500).map(|&at| {
+        let (a, b) = (bytes[at as usize], bytes[at as usize + 1]);
+        pool.eq(a, b)
+    });
+    kinds.push(("two bytes", pairs.collect()));
     println!("| literal over | added to 10,000 literals, total each time: microseconds |");
     println!("|---|---:|");
     for (name, literals) in &kinds {
@@ -148,43 +133,8 @@ fn running_totals() {
     }
 }
 
-fn field(pool: &mut Pool, from: u32, length: u32) -> Term {
-    let bytes = shapes::input(pool, from, from + length);
-    shapes::little_endian(pool, &bytes)
-}
-
-fn request_line(pool: &mut Pool) -> Vec<Term> {
-    let bytes = shapes::input(pool, 0, 25);
-    let mut tests = shapes::equals(pool, &bytes[..4], b"GET ");
-    for &byte in &bytes[4..] {
-        for end in *b" \n" {
-            let end = pool.constant(8, u128::from(end));
-            tests.push(pool.ne(byte, end));
-        }
-    }
-    tests
-}
-
 fn checksum(pool: &mut Pool, length: u32, of: fn(&mut Pool, &[Term]) -> Term) -> Vec<Term> {
-    let bytes = shapes::input(pool, 0, length);
-    let sum = of(pool, &bytes);
-    let wanted = pool.constant(pool.width(sum), 0x1234_5678);
-    vec![pool.eq(sum, wanted)]
-}
-
-fn octal_sum(pool: &mut Pool) -> Vec<Term> {
-    let (bytes, digits) = (shapes::input(pool, 0, 32), shapes::input(pool, 32, 38));
-    let mut tests: Vec<Term> =
-        digits.iter().map(|&d| shapes::in_range(pool, d, 0x30, 0x38)).collect();
-    let total = shapes::sum(pool, &bytes, 32);
-    let mut value = pool.constant(32, 0);
-    for &digit in &digits {
-        let (three, low) = (pool.constant(32, 3), pool.extract(2, 0, digit));
-        let (low, shifted) = (pool.zero_extend(32, low), pool.shl(value, three));
-        value = pool.or(shifted, low);
-    }
-    tests.push(pool.eq(total, value));
-    tests
+    conditions::checksum_is(pool, length, of, 0x1234_5678)
 }
 
 fn product(pool: &mut Pool, width: u32, limit: u128) -> Vec<Term> {

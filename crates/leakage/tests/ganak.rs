@@ -8,13 +8,15 @@ mod common;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use common::{Source, conditions};
+use common::{random_terms, respa_figure};
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_circuit::{Blaster, Circuit, Cnf, Lit};
 use stunt_leakage::{Accounts, Fraction, Ledger};
 use stunt_models::Budget;
+use stunt_shapes::random::narrow;
+use stunt_shapes::{conditions, places};
 use stunt_terms::{InputByte, Pool, Term};
 
 /// Larger random formulas take Ganak too long.
@@ -63,28 +65,27 @@ fn golden() -> Vec<Question> {
         ("equal pairs", conditions::equal_pairs, 32),
         ("five digits", conditions::five_digits, 5),
         // Two more bytes than the condition mentions: free bytes count.
-        ("RESPA's figure", conditions::respa_figure, 7),
+        ("RESPA's figure", respa_figure, 7),
     ];
     cases
         .into_iter()
         .map(|(name, build, bytes)| {
             let mut pool = Pool::new();
             let literals = build(&mut pool);
-            let bytes: Vec<InputByte> = (0..bytes).map(|o| InputByte::new(0, o)).collect();
-            question(name.to_owned(), &pool, &literals, &bytes).expect("small and counted")
+            question(name.to_owned(), &pool, &literals, &places(bytes)).expect("small and counted")
         })
         .collect()
 }
 
 fn random(rng: &mut ChaCha8Rng, round: u32) -> Option<Question> {
     let mut pool = Pool::new();
-    let source = Source::new(rng.gen_range(2..=4), 2);
+    let terms = random_terms(rng.gen_range(2..=4));
     let mut literals: Vec<Term> =
-        (0..rng.gen_range(1..=3)).map(|_| source.truth(rng, &mut pool, source.depth)).collect();
-    for &byte in &source.bytes {
+        (0..rng.gen_range(1..=3)).map(|_| terms.truth(&mut pool, rng, 2)).collect();
+    for &byte in &terms.bytes {
         if rng.gen_bool(0.4) {
             let size = rng.gen_range(2..=200);
-            literals.push(source.narrow(rng, &mut pool, byte, size));
+            literals.push(narrow(&mut pool, rng, byte, size));
         }
     }
     // Mostly conditions that connect bytes.
@@ -92,7 +93,7 @@ fn random(rng: &mut ChaCha8Rng, round: u32) -> Option<Question> {
     if !connects && !round.is_multiple_of(8) {
         return None;
     }
-    question(format!("round {round}"), &pool, &literals, &source.bytes)
+    question(format!("round {round}"), &pool, &literals, &terms.bytes)
         .filter(|question| question.clauses <= MOST_CLAUSES)
         .filter(|question| question.count.bits() > 0 || round.is_multiple_of(8))
 }

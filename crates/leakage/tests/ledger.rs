@@ -4,27 +4,29 @@ mod common;
 
 use std::time::Instant;
 
-use common::Source;
+use common::random_terms;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_leakage::summary::{Limits, bound};
 use stunt_leakage::{Accounts, Bits, Fraction, LeakGraph, Ledger};
 use stunt_models::Budget;
-use stunt_terms::{InputByte, Pool, Term};
+use stunt_shapes::random::narrow;
+use stunt_shapes::{Random, conditions, fnv1a, input, places};
+use stunt_terms::{Pool, Term};
 
 /// Literals over a few of many bytes, so that components form, grow and join.
 fn random_literals(rng: &mut ChaCha8Rng, pool: &mut Pool, count: usize) -> Vec<Term> {
-    let all: Vec<InputByte> = (0..8).map(|offset| InputByte::new(0, offset)).collect();
+    let all = places(8);
     let mut literals = Vec::new();
     for _ in 0..count {
-        let few = all.choose_multiple(rng, 2).copied().collect();
-        let source = Source { bytes: few, depth: 1 };
+        let bytes = all.choose_multiple(rng, 2).copied().collect();
+        let terms = Random { bytes, ..random_terms(0) };
         if rng.gen_bool(0.6) {
             let size = rng.gen_range(100..=255);
-            literals.push(source.narrow(rng, pool, source.bytes[0], size));
+            literals.push(narrow(pool, rng, terms.bytes[0], size));
         } else {
-            literals.push(source.truth(rng, pool, 2));
+            literals.push(terms.truth(pool, rng, 2));
         }
     }
     literals
@@ -92,16 +94,7 @@ fn what_cannot_be_counted_is_bounded() {
         Budget { nodes: 0, node_work: 0, states: 0, transitions: 0, cases: 0, ..Budget::quick() };
     let mut pool = Pool::new();
     // FNV-1a over 24 bytes with a given value: nothing counts that.
-    let mut hash = pool.constant(64, 0xcbf2_9ce4_8422_2325);
-    for offset in 0..24 {
-        let byte = pool.input(0, offset);
-        let wide = pool.zero_extend(64, byte);
-        let mixed = pool.xor(hash, wide);
-        let prime = pool.constant(64, 0x0100_0000_01b3);
-        hash = pool.mul(mixed, prime);
-    }
-    let want = pool.constant(64, 1);
-    let literal = pool.eq(hash, want);
+    let literal = conditions::checksum_is(&mut pool, 24, |p, b| fnv1a(p, b, 64), 1)[0];
     let (letter, a) = (pool.input(0, 30), pool.constant(8, 0x61));
     let is_a = pool.eq(letter, a);
 
@@ -113,8 +106,7 @@ fn what_cannot_be_counted_is_bounded() {
     let total = ledger.add(&pool, &mut accounts, is_a);
     assert!(matches!(total, Bits::AtMost(bits) if (bits - hashed - 8.0).abs() < 1e-9), "{total}");
     assert!(matches!(ledger.fraction(&pool, &mut accounts), Fraction::AtLeast { .. }));
-    let bytes = (0..32).map(|offset| InputByte::new(0, offset));
-    let graph = LeakGraph::of(&ledger, &pool, &mut accounts, bytes);
+    let graph = LeakGraph::of(&ledger, &pool, &mut accounts, places(32));
     assert_eq!(graph.to_text(32), format!(" 0  {}......#.\n", "h".repeat(24)));
 }
 
@@ -124,10 +116,9 @@ fn what_cannot_be_counted_is_bounded() {
 fn holding_bytes_helps() {
     let mut pool = Pool::new();
     let mut sum = pool.constant(32, 0);
-    for offset in 0..32 {
-        let byte = pool.input(0, offset);
+    for (offset, byte) in (0..).zip(input(&mut pool, 0, 32)) {
         let wide = pool.zero_extend(32, byte);
-        let shift = pool.constant(32, u128::from(offset % 4) * 8);
+        let shift = pool.constant(32, offset % 4 * 8);
         let placed = pool.shl(wide, shift);
         sum = pool.add(sum, placed);
     }
@@ -136,7 +127,7 @@ fn holding_bytes_helps() {
     let (x, y) = (pool.input(0, 0), pool.input(0, 1));
     let order = pool.ult(x, y);
     let literals = [equation, order];
-    let bytes: Vec<InputByte> = (0..32).map(|offset| InputByte::new(0, offset)).collect();
+    let bytes = places(32);
     let domains = vec![stunt_models::ByteSet::ALL; 32];
     let problem = stunt_models::Problem {
         pool: &pool,

@@ -3,13 +3,15 @@
 
 mod common;
 
-use common::{Source, bits_of, try_all};
+use common::{bits_of, random_terms, try_all};
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_leakage::summary::{Limits, bound};
 use stunt_leakage::{Accounts, Bits, LeakGraph, Ledger};
 use stunt_models::Budget;
+use stunt_shapes::random::narrow;
+use stunt_shapes::{conditions, fnv1a, places};
 use stunt_terms::{InputByte, Pool, Term};
 
 /// Random literals with the lists of values that each byte may have.
@@ -24,30 +26,26 @@ fn random(rng: &mut ChaCha8Rng) -> Random {
     let mut pool = Pool::new();
     let count = rng.gen_range(1..=3);
     let depth = rng.gen_range(1..=3);
-    let source = Source::new(count, depth);
+    let terms = random_terms(count);
     let mut literals = Vec::new();
     let mut values = Vec::new();
     let most = [255, 40, 12][count as usize - 1];
-    for &byte in &source.bytes {
+    for &byte in &terms.bytes {
         // One byte, or one of two, may also have all its values.
         if count <= 2 && byte.offset == 0 && rng.gen_bool(0.5) {
             values.push((0..=255).collect());
             continue;
         }
         let size = rng.gen_range(1..=most);
-        let literal = source.narrow(rng, &mut pool, byte, size);
-        let list: Vec<u8> = match stunt_models::mask_of(&pool, literal) {
-            Some(mask) => mask.iter().collect(),
-            // The literal is a constant: the interval of no or all values.
-            None => (0..=255).filter(|_| pool.as_const(literal) == Some(1)).collect(),
-        };
-        values.push(if list.is_empty() { vec![0] } else { list });
+        let literal = narrow(&mut pool, rng, byte, size);
+        let mask = stunt_models::mask_of(&pool, literal).expect("a test of one byte");
+        values.push(mask.iter().collect());
         literals.push(literal);
     }
     for _ in 0..rng.gen_range(1..=4) {
-        literals.push(source.truth(rng, &mut pool, depth));
+        literals.push(terms.truth(&mut pool, rng, depth));
     }
-    Random { pool, bytes: source.bytes, literals, values }
+    Random { pool, bytes: terms.bytes, literals, values }
 }
 
 #[test]
@@ -140,7 +138,7 @@ fn less_than_with_a_variable_right_side() {
     let high = pool.constant(8, 0xfe);
     let left = pool.or(x, high);
     let literal = pool.ult(left, y);
-    let bytes = [InputByte::new(0, 0), InputByte::new(0, 1)];
+    let bytes = places(2);
     let all: Vec<Vec<u8>> = vec![(0..=255).collect(); 2];
     let tried = try_all(&pool, &[literal], &bytes, &all);
     assert_eq!(tried.count, 128);
@@ -156,16 +154,7 @@ fn less_than_with_a_variable_right_side() {
 #[test]
 fn a_deep_chain_gets_a_bound() {
     let mut pool = Pool::new();
-    let mut hash = pool.constant(32, 0x811c_9dc5);
-    for offset in 0..20_000 {
-        let byte = pool.input(0, offset);
-        let wide = pool.zero_extend(32, byte);
-        let mixed = pool.xor(hash, wide);
-        let prime = pool.constant(32, 0x0100_0193);
-        hash = pool.mul(mixed, prime);
-    }
-    let want = pool.constant(32, 42);
-    let literal = pool.eq(hash, want);
+    let literal = conditions::checksum_is(&mut pool, 20_000, |p, b| fnv1a(p, b, 32), 42)[0];
     let bytes: Vec<InputByte> = pool.support(literal).iter().collect();
     let domains = vec![stunt_models::ByteSet::ALL; bytes.len()];
     let problem = stunt_models::Problem {

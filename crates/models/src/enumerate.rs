@@ -18,7 +18,7 @@ use crate::space::{Problem, Space};
 /// Words of 64 cases that are worked out at a time.
 const BLOCK_WORDS: usize = 64;
 /// Up to so many solutions are simply kept.
-const MOST_KEPT: u64 = 1 << 16;
+const MOST_KEPT: u64 = 1 << 12;
 /// Circuits beyond this are not built.
 const MOST_GATES: u64 = 1 << 22;
 /// Gates that a budget allows for each case, 64 cases at a time.
@@ -96,9 +96,13 @@ impl Shape {
     fn new(problem: &Problem<'_>) -> Shape {
         let values: Vec<Vec<u8>> = problem.domains.iter().map(|d| d.iter().collect()).collect();
         let (mut inner, mut lanes) = (values.len(), 1);
-        while inner > 0 && lanes < BLOCK_WORDS as u64 * 64 {
-            inner -= 1;
-            lanes *= values[inner].len() as u64;
+        // A word should be full, and preparing the lanes should not cost more than they save.
+        while inner > 0 {
+            let more = lanes * values[inner - 1].len() as u64;
+            if lanes >= 64 && more > BLOCK_WORDS as u64 * 64 {
+                break;
+            }
+            (inner, lanes) = (inner - 1, more);
         }
         Shape { values, inner, lanes }
     }
@@ -122,6 +126,8 @@ struct Runner {
     columns: Vec<[Vec<u64>; 8]>,
     /// The outer bytes' places in their lists of values; empty before the first block.
     odometer: Vec<usize>,
+    /// Which part of the lanes the inner bytes' inputs hold.
+    loaded: Option<u64>,
     answers: Vec<u64>,
 }
 
@@ -143,7 +149,7 @@ impl Runner {
         let sliced = Sliced::new(&blaster.algebra, &[all], words, level);
         let columns = columns(&shape);
         let answers = vec![0; words];
-        Runner { shape, bytes, sliced, columns, odometer: Vec::new(), answers }
+        Runner { shape, bytes, sliced, columns, odometer: Vec::new(), loaded: None, answers }
     }
 
     /// How many blocks the lanes of one outer case have.
@@ -181,11 +187,14 @@ impl Runner {
         }
         let words = self.sliced.words();
         let start = part as usize * words;
-        for (byte, columns) in self.bytes[self.shape.inner..].iter().zip(&self.columns) {
-            for (bit, column) in columns.iter().enumerate() {
-                if let Some(input) = self.sliced.input_mut(*byte, bit as u8) {
-                    let end = column.len().min(start + words);
-                    input[..end - start].copy_from_slice(&column[start..end]);
+        if self.loaded != Some(part) {
+            self.loaded = Some(part);
+            for (byte, columns) in self.bytes[self.shape.inner..].iter().zip(&self.columns) {
+                for (bit, column) in columns.iter().enumerate() {
+                    if let Some(input) = self.sliced.input_mut(*byte, bit as u8) {
+                        let end = column.len().min(start + words);
+                        input[..end - start].copy_from_slice(&column[start..end]);
+                    }
                 }
             }
         }
@@ -200,21 +209,44 @@ impl Runner {
     }
 }
 
+/// For each inner byte its bits over all lanes. A byte's values come in runs, and the runs in
+/// periods: a run is filled word by word, and a period of whole words is copied.
 fn columns(shape: &Shape) -> Vec<[Vec<u64>; 8]> {
-    let words = shape.lanes.div_ceil(64) as usize;
-    let mut faster = shape.lanes;
+    let (lanes, words) = (shape.lanes as usize, shape.lanes.div_ceil(64) as usize);
+    let mut run = lanes;
     let column = |values: &Vec<u8>| {
-        faster /= values.len() as u64;
-        let mut bits: [Vec<u64>; 8] = std::array::from_fn(|_| vec![0; words]);
-        for lane in 0..shape.lanes {
-            let value = values[(lane / faster % values.len() as u64) as usize];
-            for (bit, column) in bits.iter_mut().enumerate() {
-                column[lane as usize / 64] |= u64::from(value >> bit & 1) << (lane % 64);
+        run /= values.len();
+        // Whole periods that are whole words, too.
+        let period = run * values.len();
+        let period = period << (6 - period.trailing_zeros().min(6));
+        let written = period.min(lanes);
+        let mut bits: [Vec<u64>; 8] = std::array::from_fn(|_| Vec::with_capacity(words));
+        for (bit, column) in bits.iter_mut().enumerate() {
+            column.resize(written.div_ceil(64), 0);
+            let starts = (0..written).step_by(run);
+            for (start, value) in starts.zip(values.iter().cycle()) {
+                if value >> bit & 1 == 1 {
+                    fill(column, start, start + run);
+                }
+            }
+            while column.len() < words {
+                let more = (words - column.len()).min(column.len());
+                column.extend_from_within(..more);
             }
         }
         bits
     };
     shape.values[shape.inner..].iter().map(column).collect()
+}
+
+/// Sets the bits from `start` up to `end`.
+fn fill(words: &mut [u64], start: usize, end: usize) {
+    let (mut at, end) = (start, end.min(words.len() * 64));
+    while at < end {
+        let upto = (at / 64 * 64 + 64).min(end);
+        words[at / 64] |= u64::MAX >> (64 - (upto - at)) << (at % 64);
+        at = upto;
+    }
 }
 
 fn ones(words: &[u64], mut see: impl FnMut(u64)) {

@@ -1,19 +1,34 @@
 //! The affine stage against brute force and against known counts.
 
-mod stage;
+mod common;
 
 use std::sync::Arc;
 
+use common::case::{Case, random_domain};
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stage::{Case, crc_by_bits, crc_by_table, crc_of, random_domain, random_truth};
 use stunt_models::affine::solve;
 use stunt_models::{Budget, ByteSet, Space};
+use stunt_shapes::{
+    Random, conditions, crc32_bitwise, crc32_branching, crc32_table, field, little_endian,
+};
 use stunt_terms::{Pool, Term};
 
 fn answer(case: &Case) -> Option<Arc<dyn Space>> {
     solve(&case.problem(), &Budget::default())
+}
+
+/// CRC-32 of plain bytes, for comparison: the remainder of a division, bit by bit.
+fn crc_of(bytes: &[u8]) -> u32 {
+    let mut rest = u32::MAX;
+    for &byte in bytes {
+        for bit in 0..8 {
+            let odd = (rest ^ u32::from(byte) >> bit) & 1 == 1;
+            rest = rest >> 1 ^ if odd { 0xedb8_8320 } else { 0 };
+        }
+    }
+    !rest
 }
 
 fn power(exponent: u32) -> BigUint {
@@ -106,8 +121,8 @@ fn whatever_is_accepted_agrees_with_brute_force() {
     for _ in 0..4000 {
         let domains = vec![random_domain(rng, 16), random_domain(rng, 8), random_domain(rng, 8)];
         let mut case = Case::new(domains);
-        let bytes = [case.byte(0), case.byte(1), case.byte(2)];
-        let literal = random_truth(&mut case.pool, rng, &bytes, 3);
+        let random = Random::new(3, &[1, 4, 8, 8, 16], 16);
+        let literal = random.truth(&mut case.pool, rng, 3);
         case.literals.push(literal);
         if let Some(space) = answer(&case) {
             case.agrees(&*space, rng);
@@ -121,17 +136,9 @@ fn whatever_is_accepted_agrees_with_brute_force() {
 fn crc_32_over_eight_bytes_leaves_two_to_the_32() {
     let rng = &mut ChaCha8Rng::seed_from_u64(3);
     let message: [u8; 8] = rng.r#gen();
-    for kind in 0..3 {
-        let mut case = Case::free(8);
-        let bytes: Vec<Term> = (0..8).map(|i| case.byte(i)).collect();
-        let crc = match kind {
-            0 => crc_by_table(&mut case.pool, &bytes),
-            1 => crc_by_bits(&mut case.pool, &bytes, false),
-            _ => crc_by_bits(&mut case.pool, &bytes, true),
-        };
-        let wanted = case.pool.constant(32, u128::from(crc_of(&message)));
-        let literal = case.pool.eq(crc, wanted);
-        case.literals.push(literal);
+    for crc in [crc32_table, crc32_bitwise, crc32_branching] {
+        let value = u128::from(crc_of(&message));
+        let case = Case::of(|pool| conditions::checksum_is(pool, 8, crc, value));
         assert!(case.solved_by(&message), "the term is the checksum");
         let space = answer(&case).expect("affine");
         assert_eq!(*space.count(), power(32));
@@ -148,10 +155,10 @@ fn crc_32_over_eight_bytes_leaves_two_to_the_32() {
 fn crc_32_over_four_thousand_bytes_equals_a_field() {
     let rng = &mut ChaCha8Rng::seed_from_u64(4);
     let mut case = Case::free(4004);
-    let bytes: Vec<Term> = (0..4004).map(|i| case.byte(i)).collect();
-    let crc = crc_by_table(&mut case.pool, &bytes[..4000]);
-    let field = stage::little_endian(&mut case.pool, &bytes[4000..]);
-    let literal = case.pool.eq(crc, field);
+    let bytes = case.terms();
+    let crc = crc32_table(&mut case.pool, &bytes[..4000]);
+    let stored = little_endian(&mut case.pool, &bytes[4000..]);
+    let literal = case.pool.eq(crc, stored);
     case.literals.push(literal);
     let space = answer(&case).expect("affine");
     assert_eq!(*space.count(), power(8 * 4000));
@@ -200,9 +207,8 @@ fn checksums_parities_and_gray_codes() {
 
     // The Gray code of a 16-bit field is another field.
     let mut case = Case::free(4);
-    let bytes: Vec<Term> = (0..4).map(|i| case.byte(i)).collect();
     let pool = &mut case.pool;
-    let (a, b) = (stage::little_endian(pool, &bytes[..2]), stage::little_endian(pool, &bytes[2..]));
+    let (a, b) = (field(pool, 0, 2), field(pool, 2, 2));
     let high = pool.extract(15, 1, a);
     let half = pool.zero_extend(16, high);
     let gray = pool.xor(a, half);
@@ -257,8 +263,8 @@ fn contradictions_have_no_solutions() {
 fn a_wrong_checksum_is_all_but_the_right_ones() {
     let rng = &mut ChaCha8Rng::seed_from_u64(7);
     let mut case = Case::free(9);
-    let bytes: Vec<Term> = (0..9).map(|i| case.byte(i)).collect();
-    let crc = crc_by_table(&mut case.pool, &bytes[..8]);
+    let bytes = case.terms();
+    let crc = crc32_table(&mut case.pool, &bytes[..8]);
     let wanted = case.pool.constant(32, 0x1234_5678);
     // The checksum is wrong, the last byte is not the first one, and two bytes agree.
     let literals = [
@@ -279,7 +285,7 @@ fn a_wrong_checksum_is_all_but_the_right_ones() {
 fn differing_fields_agree_with_brute_force() {
     let rng = &mut ChaCha8Rng::seed_from_u64(8);
     let mut case = Case::new(vec![ByteSet::filter(|v| v & 0xfc == b'@'); 4]);
-    let bytes: Vec<Term> = (0..4).map(|i| case.byte(i)).collect();
+    let bytes = case.terms();
     let pool = &mut case.pool;
     let same = [pool.eq(bytes[0], bytes[2]), pool.eq(bytes[1], bytes[3])];
     let same = pool.and_all(same);

@@ -5,7 +5,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use common::{Random, rng};
+use common::{narrow, random, rng};
 use rand::Rng;
 use rand::seq::SliceRandom;
 use stunt_models::{ByteSet, Component, Condition, Masks, mask_of};
@@ -116,15 +116,16 @@ fn agrees_with_a_naive_partition() {
     for _ in 0..60 {
         let mut pool = Pool::new();
         let mut masks = Masks::new();
-        let mut random = Random { pool: &mut pool, rng: &mut rng, bytes: 14 };
-        let mut literals: Vec<Term> = (0..14).map(|b| random.narrow(b, 250)).collect();
+        let random = random(14);
+        let mut literals: Vec<Term> =
+            (0..14).map(|b| narrow(&mut pool, &mut rng, b, 250)).collect();
         for _ in 0..40 {
-            let (depth, coin) = (random.rng.gen_range(0..2), random.rng.gen_bool(0.2));
-            let literal = random.truth(depth);
+            let (depth, coin) = (rng.gen_range(0..2), rng.gen_bool(0.2));
+            let literal = random.truth(&mut pool, &mut rng, 2 * depth);
             literals.push(literal);
             if coin {
-                let other = random.truth(0);
-                literals.push(random.pool.and(literal, other));
+                let other = random.truth(&mut pool, &mut rng, 0);
+                literals.push(pool.and(literal, other));
             }
         }
         let mut line: Vec<(Condition, Naive)> = vec![Default::default()];
@@ -164,9 +165,8 @@ fn equal_problems_share_a_fingerprint_whatever_the_order() {
     for _ in 0..200 {
         let mut pool = Pool::new();
         let mut masks = Masks::new();
-        let mut random = Random { pool: &mut pool, rng: &mut rng, bytes: 6 };
-        let mut literals: Vec<Term> = (0..6).map(|b| random.narrow(b, 200)).collect();
-        literals.extend((0..6).map(|_| random.truth(0)));
+        let mut literals: Vec<Term> = (0..6).map(|b| narrow(&mut pool, &mut rng, b, 200)).collect();
+        literals.extend((0..6).map(|_| random(6).truth(&mut pool, &mut rng, 0)));
         let mut build = |literals: &[Term]| {
             let mut condition = Condition::new();
             for &literal in literals {

@@ -1,16 +1,17 @@
 //! The diagram stage against brute force and against known counts.
 
-mod stage;
+mod common;
 
 use std::sync::Arc;
 
+use common::case::{Case, bits, random_domain};
 use num_bigint::BigUint;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stage::{Case, bits, little_endian, random_domain, random_truth};
 use stunt_models::diagram::solve;
 use stunt_models::{Budget, ByteSet, Space};
-use stunt_terms::{Pool, Term};
+use stunt_shapes::{Random, base64_value, conditions, field, in_range, input};
+use stunt_terms::Term;
 
 fn answer(case: &Case) -> Option<Arc<dyn Space>> {
     solve(&case.problem(), &Budget::default())
@@ -18,36 +19,6 @@ fn answer(case: &Case) -> Option<Arc<dyn Space>> {
 
 fn quick_answer(case: &Case) -> Option<Arc<dyn Space>> {
     solve(&case.problem(), &Budget::quick())
-}
-
-fn digits(count: usize) -> Case {
-    Case::new(vec![ByteSet::filter(|v| v.is_ascii_digit()); count])
-}
-
-/// Two 32-bit little-endian fields with `off <= 10000` and `len <= 10000 - off`.
-fn offset_and_length() -> Case {
-    let mut case = Case::free(8);
-    let bytes: Vec<Term> = (0..8).map(|i| case.byte(i)).collect();
-    let pool = &mut case.pool;
-    let (off, len) = (little_endian(pool, &bytes[..4]), little_endian(pool, &bytes[4..]));
-    let size = pool.constant(32, 10_000);
-    let room = pool.sub(size, off);
-    let literals = [pool.ule(off, size), pool.ule(len, room)];
-    case.literals.extend(literals);
-    case
-}
-
-/// The decimal number that some digits write, as C programs compute it.
-fn decimal(pool: &mut Pool, bytes: &[Term]) -> Term {
-    let (ten, zero) = (pool.constant(32, 10), pool.constant(32, u128::from(b'0')));
-    let mut value = pool.constant(32, 0);
-    for &byte in bytes {
-        let wide = pool.zero_extend(32, byte);
-        let digit = pool.sub(wide, zero);
-        let scaled = pool.mul(value, ten);
-        value = pool.add(scaled, digit);
-    }
-    value
 }
 
 #[test]
@@ -58,9 +29,9 @@ fn random_problems_agree_with_brute_force() {
         let count = rng.gen_range(1..4);
         let most = [256, 32, 10][count - 1];
         let mut case = Case::new((0..count).map(|_| random_domain(rng, most)).collect());
-        let bytes: Vec<Term> = (0..count).map(|i| case.byte(i)).collect();
+        let random = Random::new(count as u32, &[1, 4, 8, 8, 16], 16);
         for _ in 0..rng.gen_range(1..4) {
-            let literal = random_truth(&mut case.pool, rng, &bytes, 3);
+            let literal = random.truth(&mut case.pool, rng, 3);
             case.literals.push(literal);
         }
         if let Some(space) = answer(&case) {
@@ -74,7 +45,7 @@ fn random_problems_agree_with_brute_force() {
 
 #[test]
 fn offset_and_length_fields() {
-    let case = offset_and_length();
+    let case = Case::of(conditions::offset_and_length);
     let space = quick_answer(&case).expect("small when interleaved");
     // For every offset from 0 to 10000 the lengths from 0 to the rest.
     assert_eq!(*space.count(), BigUint::from(10_001u64 * 10_002 / 2));
@@ -92,13 +63,7 @@ fn offset_and_length_fields() {
 
 #[test]
 fn a_field_in_a_range() {
-    let mut case = Case::free(4);
-    let bytes: Vec<Term> = (0..4).map(|i| case.byte(i)).collect();
-    let pool = &mut case.pool;
-    let field = little_endian(pool, &bytes);
-    let (low, high) = (pool.constant(32, 100), pool.constant(32, 4096));
-    let literals = [pool.uge(field, low), pool.ult(field, high)];
-    case.literals.extend(literals);
+    let case = Case::of(conditions::field_in_range);
     let space = quick_answer(&case).expect("small");
     assert_eq!(*space.count(), BigUint::from(3996u32));
     assert!((bits(&*space, 4) - 20.04).abs() < 0.005);
@@ -132,12 +97,7 @@ fn sixteen_equal_pairs_in_one_component() {
 
 #[test]
 fn five_digits_above_255() {
-    let mut case = digits(5);
-    let bytes: Vec<Term> = (0..5).map(|i| case.byte(i)).collect();
-    let value = decimal(&mut case.pool, &bytes);
-    let limit = case.pool.constant(32, 255);
-    let literal = case.pool.ugt(value, limit);
-    case.literals.push(literal);
+    let case = Case::of(conditions::five_digits);
     let space = answer(&case).expect("within the budget");
     assert_eq!(*space.count(), BigUint::from(99_744u32));
     assert!((bits(&*space, 5) - 23.39).abs() < 0.005);
@@ -149,26 +109,7 @@ fn five_digits_above_255() {
 /// The check digit of card numbers: every second digit doubled, with the digits of that added.
 #[test]
 fn luhn_over_sixteen_digits() {
-    let mut case = digits(16);
-    let bytes: Vec<Term> = (0..16).map(|i| case.byte(i)).collect();
-    let pool = &mut case.pool;
-    let zero = pool.constant(8, u128::from(b'0'));
-    let (nine, ten) = (pool.constant(8, 9), pool.constant(8, 10));
-    let mut sum = pool.constant(8, 0);
-    for (i, &byte) in bytes.iter().enumerate() {
-        let mut digit = pool.sub(byte, zero);
-        if i % 2 == 0 {
-            let twice = pool.add(digit, digit);
-            let less = pool.sub(twice, nine);
-            let large = pool.ugt(twice, nine);
-            digit = pool.ite(large, less, twice);
-        }
-        sum = pool.add(sum, digit);
-    }
-    let rest = pool.urem(sum, ten);
-    let none = pool.constant(8, 0);
-    let literal = pool.eq(rest, none);
-    case.literals.push(literal);
+    let case = Case::of(|pool| conditions::card_number(pool, 16));
     let space = answer(&case).expect("within the budget");
     assert_eq!(*space.count(), BigUint::from(10u64.pow(15)));
     case.draws_solutions(&*space, &mut ChaCha8Rng::seed_from_u64(6), 100);
@@ -180,27 +121,13 @@ fn luhn_over_sixteen_digits() {
 /// Four base64 characters, decoded by a table, give a 24-bit number below a limit.
 #[test]
 fn base64_by_table() {
-    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut case = Case::new(vec![ByteSet::filter(|v| ALPHABET.contains(&v)); 4]);
-    let bytes: Vec<Term> = (0..4).map(|i| case.byte(i)).collect();
-    let mut entries = vec![255u64; 256];
-    for (value, &letter) in ALPHABET.iter().enumerate() {
-        entries[usize::from(letter)] = value as u64;
-    }
-    let pool = &mut case.pool;
-    let table = pool.add_table(8, entries);
-    let sextets: Vec<Term> = bytes
-        .iter()
-        .map(|&byte| {
-            let wide = pool.zero_extend(64, byte);
-            let value = pool.table(table, wide);
-            pool.extract(5, 0, value)
-        })
-        .collect();
-    let number = sextets[1..].iter().fold(sextets[0], |high, &low| pool.concat(high, low));
-    let limit = pool.constant(24, 1_000_000);
-    let literal = pool.ult(number, limit);
-    case.literals.push(literal);
+    let case = Case::of(|pool| {
+        let bytes = input(pool, 0, 4);
+        let (mut literals, number) = base64_value(pool, &bytes);
+        let limit = pool.constant(32, 1_000_000);
+        literals.push(pool.ult(number, limit));
+        literals
+    });
     let space = quick_answer(&case).expect("small");
     assert_eq!(*space.count(), BigUint::from(1_000_000u32));
     case.draws_solutions(&*space, &mut ChaCha8Rng::seed_from_u64(7), 100);
@@ -212,34 +139,26 @@ fn base64_by_table() {
 #[test]
 fn utf8_sequences() {
     let mut case = Case::free(3);
-    let bytes: Vec<Term> = (0..3).map(|i| case.byte(i)).collect();
+    let bytes = case.terms();
     let pool = &mut case.pool;
-    let within = |pool: &mut Pool, byte: Term, low: u8, high: u8| {
-        let (low, high) = (pool.constant(8, u128::from(low)), pool.constant(8, u128::from(high)));
-        let (from, to) = (pool.uge(byte, low), pool.ule(byte, high));
-        pool.and(from, to)
-    };
-    let [a, b, c] = [bytes[0], bytes[1], bytes[2]];
     let mut forms = Vec::new();
-    let shapes: [[(u8, u8); 3]; 6] = [
+    let shapes: [[(u8, u8); 3]; 7] = [
         [(0x00, 0x7f), (0x00, 0x7f), (0x00, 0x7f)],
         [(0x00, 0x7f), (0xc2, 0xdf), (0x80, 0xbf)],
         [(0xc2, 0xdf), (0x80, 0xbf), (0x00, 0x7f)],
         [(0xe0, 0xe0), (0xa0, 0xbf), (0x80, 0xbf)],
         [(0xe1, 0xec), (0x80, 0xbf), (0x80, 0xbf)],
         [(0xed, 0xed), (0x80, 0x9f), (0x80, 0xbf)],
+        [(0xee, 0xef), (0x80, 0xbf), (0x80, 0xbf)],
     ];
     for shape in shapes {
-        let parts: Vec<Term> = [a, b, c]
+        let parts: Vec<Term> = bytes
             .iter()
             .zip(shape)
-            .map(|(&byte, (low, high))| within(pool, byte, low, high))
+            .map(|(&byte, (low, high))| in_range(pool, byte, low.into(), u128::from(high) + 1))
             .collect();
         forms.push(pool.and_all(parts));
     }
-    let (lead, second, third) =
-        (within(pool, a, 0xee, 0xef), within(pool, b, 0x80, 0xbf), within(pool, c, 0x80, 0xbf));
-    forms.push(pool.and_all([lead, second, third]));
     let literal = pool.or_all(forms);
     case.literals.push(literal);
     let space = quick_answer(&case).expect("small");
@@ -326,9 +245,8 @@ fn bytes_with_one_value_need_no_variables() {
 fn what_is_too_large_is_declined() {
     // The middle bits of a product of two 32-bit fields.
     let mut case = Case::free(8);
-    let bytes: Vec<Term> = (0..8).map(|i| case.byte(i)).collect();
     let pool = &mut case.pool;
-    let (a, b) = (little_endian(pool, &bytes[..4]), little_endian(pool, &bytes[4..]));
+    let (a, b) = (field(pool, 0, 4), field(pool, 4, 4));
     let (a, b) = (pool.zero_extend(64, a), pool.zero_extend(64, b));
     let product = pool.mul(a, b);
     let middle = pool.extract(47, 16, product);

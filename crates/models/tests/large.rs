@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, only_problem, problems, rng};
+use common::{narrow, only_problem, problems, random, rng};
 use num_bigint::BigUint;
 use rand::Rng;
 use stunt_models::{Budget, Space, diagram, enumerate, frontier, mask_of, solve};
@@ -14,11 +14,10 @@ fn masks_agree_with_the_evaluator() {
     let mut compared = 0;
     for _ in 0..3000 {
         let mut pool = Pool::new();
-        let mut random = Random { pool: &mut pool, rng: &mut rng, bytes: 1 };
-        let width = [1, 7, 8, 31, 32, 63, 64, 65, 120][random.rng.gen_range(0..9)];
-        let (a, b) = (random.bits(width, 3), random.bits(width, 2));
-        let term =
-            if random.rng.gen_bool(0.5) { random.pool.slt(a, b) } else { random.pool.ule(a, b) };
+        let width = [1, 7, 8, 31, 32, 63, 64, 65, 120][rng.gen_range(0..9)];
+        let a = random(1).bits(&mut pool, &mut rng, width, 3);
+        let b = random(1).bits(&mut pool, &mut rng, width, 2);
+        let term = if rng.gen_bool(0.5) { pool.slt(a, b) } else { pool.ule(a, b) };
         let Some(mask) = mask_of(&pool, term) else { continue };
         let mut evaluator = Evaluator::new();
         for value in 0..=255 {
@@ -61,10 +60,9 @@ fn large_enumerations_agree_with_diagrams() {
     let mut compared = 0;
     for round in 0..60 {
         let mut pool = Pool::new();
-        let mut random = Random { pool: &mut pool, rng: &mut rng, bytes: 3 };
-        let mut literals = vec![random.narrow(0, 200)];
-        let (a, b) = (random.truth(1), random.truth(1));
-        literals.push(random.pool.or(a, b));
+        let mut literals = vec![narrow(&mut pool, &mut rng, 0, 200)];
+        let [a, b] = [(), ()].map(|()| random(3).truth(&mut pool, &mut rng, 2));
+        literals.push(pool.or(a, b));
         for problem in problems(&pool, &literals).unwrap_or_default() {
             let view = problem.view(&pool);
             let budget = Budget { node_work: 1_000_000, ..Budget::default() };

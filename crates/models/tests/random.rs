@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Random, Stage, brute_force, check, check_uniform, problems, rng};
+use common::{Stage, brute_force, check, check_uniform, narrow, problems, random, rng};
 use rand::Rng;
 use stunt_models::{Budget, affine, diagram, enumerate, frontier, histogram, product, solve};
 use stunt_terms::Pool;
@@ -23,14 +23,13 @@ fn problems_that_fall_apart_agree_with_brute_force() {
     for round in 0..800 {
         let mut pool = Pool::new();
         let mut literals = Vec::new();
-        let mut random = Random { pool: &mut pool, rng: &mut rng, bytes: 6 };
         for offset in 0..6 {
-            let most = if random.rng.gen_bool(0.4) { 1 } else { 5 };
-            literals.push(random.narrow(offset, most));
+            let most = if rng.gen_bool(0.4) { 1 } else { 5 };
+            literals.push(narrow(&mut pool, &mut rng, offset, most));
         }
         for _ in 0..4 {
-            let (a, b) = (random.truth(0), random.truth(0));
-            literals.push(random.pool.or(a, b));
+            let [a, b] = [(), ()].map(|()| random(6).truth(&mut pool, &mut rng, 0));
+            literals.push(pool.or(a, b));
         }
         for problem in problems(&pool, &literals).unwrap_or_default() {
             let solutions = brute_force(&pool, &problem);
@@ -50,11 +49,11 @@ fn stages_agree_with_brute_force() {
     for round in 0..1000 {
         let mut pool = Pool::new();
         let bytes = rng.gen_range(2..=4);
-        let mut random = Random { pool: &mut pool, rng: &mut rng, bytes };
+        let most = if bytes == 2 { 40 } else { 6 };
         let mut literals: Vec<_> =
-            (0..bytes).map(|b| random.narrow(b, if bytes == 2 { 40 } else { 6 })).collect();
-        let (tests, depth) = (random.rng.gen_range(1..=3), random.rng.gen_range(1..=4));
-        literals.extend((0..tests).map(|_| random.truth(depth)));
+            (0..bytes).map(|b| narrow(&mut pool, &mut rng, b, most)).collect();
+        let (tests, depth) = (rng.gen_range(1..=3), rng.gen_range(2..=5));
+        literals.extend((0..tests).map(|_| random(bytes).truth(&mut pool, &mut rng, depth)));
         for problem in problems(&pool, &literals).unwrap_or_default() {
             let solutions = brute_force(&pool, &problem);
             let what = format!("round {round}");
@@ -94,42 +93,42 @@ fn histograms_of_read_once_terms_agree_with_brute_force() {
         let mut pool = Pool::new();
         let bytes = rng.gen_range(2..=5);
         let width = [8, 9, 12, 16, 32][rng.gen_range(0..5)];
-        let mut random = Random { pool: &mut pool, rng: &mut rng, bytes };
+        let most = [0, 0, 60, 20, 7, 5][bytes as usize];
         let mut literals: Vec<_> =
-            (0..bytes).map(|b| random.narrow(b, [0, 0, 60, 20, 7, 5][bytes as usize])).collect();
+            (0..bytes).map(|b| narrow(&mut pool, &mut rng, b, most)).collect();
         // Sums of the bytes (or of functions of one byte), on two sides of a relation.
         let mut sides = [None, None];
         for offset in 0..bytes {
-            let byte = random.pool.input(0, offset);
-            let part = match random.rng.gen_range(0..5) {
-                0 => random.pool.sign_extend(width.max(9), byte),
+            let byte = pool.input(0, offset);
+            let part = match rng.gen_range(0..5) {
+                0 => pool.sign_extend(width.max(9), byte),
                 1 => {
-                    let wide = random.pool.zero_extend(width.max(9), byte);
-                    let factor = random.pool.constant(width.max(9), 10);
-                    random.pool.mul(wide, factor)
+                    let wide = pool.zero_extend(width.max(9), byte);
+                    let factor = pool.constant(width.max(9), 10);
+                    pool.mul(wide, factor)
                 }
-                _ => random.pool.zero_extend(width.max(9), byte),
+                _ => pool.zero_extend(width.max(9), byte),
             };
-            let part = random.pool.extract(width - 1, 0, part);
-            let side = &mut sides[random.rng.gen_range(0..2)];
+            let part = pool.extract(width - 1, 0, part);
+            let side = &mut sides[rng.gen_range(0..2)];
             *side = Some(match *side {
                 None => part,
-                Some(sum) if random.rng.gen_bool(0.3) => random.pool.sub(sum, part),
-                Some(sum) if random.rng.gen_bool(0.1) => random.pool.xor(sum, part),
-                Some(sum) => random.pool.add(sum, part),
+                Some(sum) if rng.gen_bool(0.3) => pool.sub(sum, part),
+                Some(sum) if rng.gen_bool(0.1) => pool.xor(sum, part),
+                Some(sum) => pool.add(sum, part),
             });
         }
-        let constant = random.rng.gen_range(0..600);
-        let constant = random.pool.constant(width, constant);
+        let constant = rng.gen_range(0..600);
+        let constant = pool.constant(width, constant);
         let [a, b] = sides.map(|side| side.unwrap_or(constant));
-        let mut tests = random.rng.gen_range(1..=2);
+        let mut tests = rng.gen_range(1..=2);
         while tests > 0 {
             tests -= 1;
-            let literal = match random.rng.gen_range(0..4) {
-                0 => random.pool.eq(a, b),
-                1 => random.pool.ult(a, b),
-                2 => random.pool.slt(a, b),
-                _ => random.pool.ne(b, a),
+            let literal = match rng.gen_range(0..4) {
+                0 => pool.eq(a, b),
+                1 => pool.ult(a, b),
+                2 => pool.slt(a, b),
+                _ => pool.ne(b, a),
             };
             literals.push(literal);
         }

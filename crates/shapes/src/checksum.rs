@@ -1,4 +1,4 @@
-//! Checksums, as the usual C code computes them.
+//! Checksums, as the usual C code computes them. Whether one is right is for others to ask.
 
 use stunt_terms::{Pool, TableId, Term};
 
@@ -28,20 +28,60 @@ pub fn crc32_table(pool: &mut Pool, bytes: &[Term]) -> Term {
 
 /// CRC-32, bit by bit: `crc = (crc >> 1) ^ (polynomial & -(crc & 1))`.
 pub fn crc32_bitwise(pool: &mut Pool, bytes: &[Term]) -> Term {
+    crc32_by_bits(pool, bytes, |pool, crc| {
+        let (one, polynomial) = crc32_constants(pool);
+        let low = pool.and(crc, one);
+        let mask = pool.neg(low);
+        let flip = pool.and(polynomial, mask);
+        let rest = pool.lshr(crc, one);
+        pool.xor(rest, flip)
+    })
+}
+
+/// CRC-32, bit by bit: `crc = crc & 1 ? (crc >> 1) ^ polynomial : crc >> 1`.
+pub fn crc32_branching(pool: &mut Pool, bytes: &[Term]) -> Term {
+    crc32_by_bits(pool, bytes, |pool, crc| {
+        let (one, polynomial) = crc32_constants(pool);
+        let low = pool.and(crc, one);
+        let (odd, rest) = (pool.eq(low, one), pool.lshr(crc, one));
+        let changed = pool.xor(rest, polynomial);
+        pool.ite(odd, changed, rest)
+    })
+}
+
+fn crc32_constants(pool: &mut Pool) -> (Term, Term) {
+    (pool.constant(32, 1), pool.constant(32, u128::from(CRC32_POLYNOMIAL)))
+}
+
+fn crc32_by_bits(pool: &mut Pool, bytes: &[Term], step: impl Fn(&mut Pool, Term) -> Term) -> Term {
     let mut crc = pool.constant(32, 0xffff_ffff);
-    let (one, polynomial) = (pool.constant(32, 1), pool.constant(32, u128::from(CRC32_POLYNOMIAL)));
     for &byte in bytes {
         let wide = pool.zero_extend(32, byte);
         crc = pool.xor(crc, wide);
         for _ in 0..8 {
-            let low = pool.and(crc, one);
-            let mask = pool.neg(low);
-            let flip = pool.and(polynomial, mask);
-            let rest = pool.lshr(crc, one);
-            crc = pool.xor(rest, flip);
+            crc = step(pool, crc);
         }
     }
     pool.not(crc)
+}
+
+/// The hash FNV-1a in 32 or 64 bits. No stage can count what it mixes from many bytes.
+///
+/// # Panics
+/// If the width is neither 32 nor 64.
+pub fn fnv1a(pool: &mut Pool, bytes: &[Term], width: u8) -> Term {
+    let (start, prime) = match width {
+        32 => (0x811c_9dc5, 0x0100_0193),
+        64 => (0xcbf2_9ce4_8422_2325, 0x0100_0000_01b3),
+        _ => panic!("FNV-1a has 32 or 64 bits"),
+    };
+    let (mut hash, prime) = (pool.constant(width, start), pool.constant(width, prime));
+    for &byte in bytes {
+        let wide = pool.zero_extend(width, byte);
+        let mixed = pool.xor(hash, wide);
+        hash = pool.mul(mixed, prime);
+    }
+    hash
 }
 
 /// Adler-32, the remainders taken at the end as zlib does for short blocks.
@@ -79,9 +119,9 @@ pub fn internet_checksum(pool: &mut Pool, bytes: &[Term]) -> Term {
         total = pool.add(total, word);
     }
     for _ in 0..2 {
-        let (high, low) = (pool.extract(31, 16, total), pool.extract(15, 0, total));
-        let (high, low) = (pool.zero_extend(32, high), pool.zero_extend(32, low));
-        total = pool.add(high, low);
+        let (low, high) = (pool.extract(15, 0, total), pool.extract(31, 16, total));
+        let (low, high) = (pool.zero_extend(32, low), pool.zero_extend(32, high));
+        total = pool.add(low, high);
     }
     let folded = pool.extract(15, 0, total);
     pool.not(folded)

@@ -35,12 +35,17 @@ pub fn digits(pool: &mut Pool, bytes: &[Term]) -> Vec<Term> {
 
 /// The value of ASCII digits as `atoi` computes it: `value * 10 + (byte - '0')` in 32 bits.
 pub fn decimal(pool: &mut Pool, bytes: &[Term]) -> Term {
+    numeral(pool, bytes, 10)
+}
+
+/// The value of ASCII digits in a base of at most ten: `value * base + (byte - '0')` in 32 bits.
+pub fn numeral(pool: &mut Pool, bytes: &[Term], base: u8) -> Term {
     let mut value = pool.constant(32, 0);
     for &byte in bytes {
-        let (ten, zero) = (pool.constant(32, 10), pool.constant(32, 0x30));
+        let (base, zero) = (pool.constant(32, u128::from(base)), pool.constant(32, 0x30));
         let digit = pool.zero_extend(32, byte);
         let digit = pool.sub(digit, zero);
-        let shifted = pool.mul(value, ten);
+        let shifted = pool.mul(value, base);
         value = pool.add(shifted, digit);
     }
     value

@@ -13,6 +13,17 @@ pub fn equals(pool: &mut Pool, bytes: &[Term], text: &[u8]) -> Vec<Term> {
         .collect()
 }
 
+/// That the byte is none of the characters: one condition a character.
+pub fn none_of(pool: &mut Pool, byte: Term, characters: &[u8]) -> Vec<Term> {
+    characters
+        .iter()
+        .map(|&character| {
+            let character = pool.constant(8, u128::from(character));
+            pool.ne(byte, character)
+        })
+        .collect()
+}
+
 /// That a byte has one of `flags` in a table of character classes like C's `ctype`: 1 digit,
 /// 2 upper case, 4 lower case, 8 white space, 16 other printable.
 pub fn letter_class(pool: &mut Pool, byte: Term, flags: u16) -> Term {

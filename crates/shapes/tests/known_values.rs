@@ -14,6 +14,9 @@ fn value(build: impl FnOnce(&mut Pool, &[Term]) -> Term, text: &[u8]) -> u128 {
 fn checksums() {
     assert_eq!(value(shapes::crc32_table, b"123456789"), 0xcbf4_3926);
     assert_eq!(value(shapes::crc32_bitwise, b"123456789"), 0xcbf4_3926);
+    assert_eq!(value(shapes::crc32_branching, b"123456789"), 0xcbf4_3926);
+    assert_eq!(value(|p, b| shapes::fnv1a(p, b, 32), b"foobar"), 0xbf9c_f968);
+    assert_eq!(value(|p, b| shapes::fnv1a(p, b, 64), b"foobar"), 0x8594_4171_f739_67e8);
     assert_eq!(value(shapes::adler32, b"Wikipedia"), 0x11e6_0398);
     assert_eq!(value(|p, b| shapes::sum(p, b, 16), &[0xff; 300]), 0xff * 300 % 65536);
     // The header of RFC 1071's method: its checksum field makes the whole sum to zero.
@@ -29,6 +32,7 @@ fn checksums() {
 #[test]
 fn numbers() {
     assert_eq!(value(shapes::decimal, b"65535"), 65535);
+    assert_eq!(value(|p, b| shapes::numeral(p, b, 8), b"177777"), 65535);
     assert_eq!(value(shapes::little_endian, &[1, 2, 3, 4]), 0x0403_0201);
     assert_eq!(value(shapes::big_endian, &[1, 2, 3, 4]), 0x0102_0304);
     assert_eq!(value(|p, b| shapes::in_range(p, b[0], 3, 9), &[8]), 1);

@@ -16,7 +16,7 @@ use crate::layer::pairs::{self, Relations};
 use crate::layer::product::{self, Bench};
 use crate::layer::recent::Recent;
 use crate::layer::sat::{self, Engines};
-use crate::layer::{Outcome, Part, Scratch, Values, check, counted, hint};
+use crate::layer::{Outcome, Part, Scratch, Values, bounds, check, counted, hint, repair};
 use crate::query::{Answer, Budget, Model, Truth, Why};
 use crate::statistics::{Layer, Statistics};
 
@@ -71,9 +71,20 @@ impl Solver {
         hint: Option<&Assignment>,
         question: Term,
     ) -> Answer {
-        let answer = self.ask(pool, condition, hint, question);
+        self.satisfiable_all(pool, condition, hint, &[question])
+    }
+
+    /// `exists I: C(I) and q(I) for all questions q`, with such an `I`; otherwise as `satisfiable`.
+    pub fn satisfiable_all(
+        &mut self,
+        pool: &Pool,
+        condition: &Condition,
+        hint: Option<&Assignment>,
+        questions: &[Term],
+    ) -> Answer {
+        let answer = self.ask(pool, condition, hint, questions);
         if let Some(cross) = &mut self.cross {
-            cross.compare(pool, condition, question, answer.truth());
+            cross.compare(pool, condition, questions, answer.truth());
         }
         answer
     }
@@ -84,19 +95,19 @@ impl Solver {
         pool: &Pool,
         condition: &Condition,
         hint: Option<&Assignment>,
-        question: Term,
+        questions: &[Term],
     ) -> Answer {
         if condition.is_contradiction() {
             return Answer::Unsat;
         }
         let (masks, evaluator) = (&mut self.masks, &mut self.scratch.evaluator);
         if let Some(hint) = hint
-            && let Some(answer) = hint::answer(pool, masks, evaluator, condition, hint, question)
+            && let Some(answer) = hint::answer(pool, masks, evaluator, condition, hint, questions)
         {
             self.statistics.count(Layer::Hint);
             return answer;
         }
-        match independent::open(pool, masks, condition, hint.is_some(), question) {
+        match independent::open(pool, masks, condition, hint.is_some(), questions) {
             Open::Contradiction => {
                 self.statistics.count(Layer::Domains);
                 Answer::Unsat
@@ -148,6 +159,15 @@ impl Solver {
     fn search(&mut self, pool: &Pool, part: &mut Part<'_>) -> (Layer, Outcome) {
         if let Some(values) = self.recent.find(pool, &mut self.scratch, part) {
             return (Layer::Recent, Outcome::Sat(values));
+        }
+        if let Some(values) = repair::search(pool, &mut self.scratch, part, repair::FEW_MOVES) {
+            return (Layer::Repair, Outcome::Sat(values));
+        }
+        if bounds::exclude(pool, part) {
+            return (Layer::Bounds, Outcome::Unsat);
+        }
+        if let Some(values) = repair::search(pool, &mut self.scratch, part, repair::MANY_MOVES) {
+            return (Layer::Repair, Outcome::Sat(values));
         }
         if let Some(outcome) = pairs::propagate(pool, &mut self.relations, &mut self.bench, part) {
             return (Layer::Pairs, outcome);

@@ -24,9 +24,8 @@ struct Scope {
 
 impl Scope {
     /// Whether the assertions hold together; those asked about become part of the condition.
-    fn settle(&mut self, solver: &mut Solver, pool: &mut Pool) -> Answer {
-        let question = pool.and_all(self.fresh.iter().copied());
-        let answer = solver.satisfiable(pool, &self.settled, self.hint.as_ref(), question);
+    fn settle(&mut self, solver: &mut Solver, pool: &Pool) -> Answer {
+        let answer = solver.satisfiable_all(pool, &self.settled, self.hint.as_ref(), &self.fresh);
         for literal in self.fresh.drain(..) {
             self.settled.push(pool, &mut solver.masks, literal);
         }
@@ -40,7 +39,7 @@ impl Scope {
 }
 
 /// Answers every `check-sat` of a script, in order.
-pub fn answer_script(solver: &mut Solver, pool: &mut Pool, script: &Script) -> Vec<Answer> {
+pub fn answer_script(solver: &mut Solver, pool: &Pool, script: &Script) -> Vec<Answer> {
     let mut scopes = vec![Scope::default()];
     let mut answers = Vec::new();
     for step in &script.steps {
@@ -66,8 +65,9 @@ pub fn answer_script(solver: &mut Solver, pool: &mut Pool, script: &Script) -> V
                 answers.push(top.settle(solver, pool));
             }
             Step::CheckSat { assuming } => {
-                let question = pool.and_all(top.fresh.iter().chain(assuming).copied());
-                answers.push(solver.satisfiable(pool, &top.settled, top.hint.as_ref(), question));
+                let questions: Vec<Term> = top.fresh.iter().chain(assuming).copied().collect();
+                let hint = top.hint.as_ref();
+                answers.push(solver.satisfiable_all(pool, &top.settled, hint, &questions));
             }
         }
     }
@@ -84,7 +84,7 @@ mod tests {
         let mut pool = Pool::new();
         let script = parse_script(&mut pool, text).expect("a script");
         let mut solver = Solver::new(Budget::default());
-        answer_script(&mut solver, &mut pool, &script).iter().map(Answer::truth).collect()
+        answer_script(&mut solver, &pool, &script).iter().map(Answer::truth).collect()
     }
 
     #[test]

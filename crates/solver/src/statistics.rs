@@ -13,6 +13,10 @@ pub enum Layer {
     Cache,
     /// A recent model.
     Recent,
+    /// Values repaired literal by literal.
+    Repair,
+    /// Bounds that cross.
+    Bounds,
     /// Relations of two bytes.
     Pairs,
     /// Few cases, all tried.
@@ -25,11 +29,13 @@ pub enum Layer {
 
 impl Layer {
     /// All layers, in order.
-    pub const ALL: [Layer; 8] = [
+    pub const ALL: [Layer; 10] = [
         Layer::Hint,
         Layer::Domains,
         Layer::Cache,
         Layer::Recent,
+        Layer::Repair,
+        Layer::Bounds,
         Layer::Pairs,
         Layer::Product,
         Layer::Counted,
@@ -43,6 +49,8 @@ impl Layer {
             Layer::Domains => "domains",
             Layer::Cache => "cache",
             Layer::Recent => "recent",
+            Layer::Repair => "repair",
+            Layer::Bounds => "bounds",
             Layer::Pairs => "pairs",
             Layer::Product => "product",
             Layer::Counted => "counted",

@@ -6,42 +6,16 @@ use std::time::Duration;
 
 use common::satisfies;
 use stunt_models::{Condition, Masks};
+use stunt_shapes::{conditions, crc32_table, field, input};
 use stunt_solver::{Answer, Budget, Layer, Solver, Truth, Why};
 use stunt_terms::{Assignment, Pool, Term};
-
-fn word(pool: &mut Pool, from: u32, bytes: u32) -> Term {
-    let first = pool.input(0, from);
-    (from + 1..from + bytes).fold(first, |word, offset| {
-        let next = pool.input(0, offset);
-        pool.concat(next, word)
-    })
-}
-
-/// The CRC-32 of the first `bytes` bytes, by table.
-fn crc32(pool: &mut Pool, bytes: u32) -> Term {
-    let entries: Vec<u64> = (0..256u64)
-        .map(|i| (0..8).fold(i, |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 }))
-        .collect();
-    let table = pool.add_table(32, entries);
-    let mut state = pool.constant(32, 0xffff_ffff);
-    for offset in 0..bytes {
-        let (byte, low) = (pool.input(0, offset), pool.extract(7, 0, state));
-        let index = pool.xor(low, byte);
-        let (read, high) = (pool.table(table, index), pool.extract(31, 8, state));
-        let shifted = pool.zero_extend(32, high);
-        state = pool.xor(read, shifted);
-    }
-    pool.not(state)
-}
 
 #[test]
 fn a_checksum_is_solved_as_equations() {
     // So few conflicts that search has no chance.
     let budget = Budget { conflicts: 10, ..Budget::default() };
     let (mut pool, mut solver) = (Pool::new(), Solver::new(budget));
-    let crc = crc32(&mut pool, 6);
-    let goal = pool.constant(32, 0xdead_beef);
-    let question = pool.eq(crc, goal);
+    let question = conditions::checksum_is(&mut pool, 6, crc32_table, 0xdead_beef)[0];
     let hint = Assignment::from_bytes([0; 6]);
     match solver.satisfiable(&pool, &Condition::new(), Some(&hint), question) {
         Answer::Sat(model) => {
@@ -56,7 +30,7 @@ fn a_checksum_is_solved_as_equations() {
 
 /// `a * b` is the product of two large primes, and neither is one.
 fn factoring(pool: &mut Pool) -> Term {
-    let (a, b) = (word(pool, 0, 4), word(pool, 4, 4));
+    let (a, b) = (field(pool, 0, 4), field(pool, 4, 4));
     let (a, b) = (pool.zero_extend(64, a), pool.zero_extend(64, b));
     let (product, goal) = (pool.mul(a, b), pool.constant(64, 3_037_000_493 * 2_654_435_761));
     let (equal, one) = (pool.eq(product, goal), pool.constant(64, 1));
@@ -80,7 +54,7 @@ fn conflicts_and_time_end_a_search() {
 fn very_deep_terms() {
     let (mut pool, mut solver, mut masks) =
         (Pool::new(), Solver::new(Budget::default()), Masks::new());
-    let bytes: Vec<Term> = (0..4).map(|offset| pool.input(0, offset)).collect();
+    let bytes = input(&mut pool, 0, 4);
     let mut state = bytes[0];
     for i in 0..30_000 {
         let byte = bytes[i % 4];

@@ -8,8 +8,9 @@ use common::{at, satisfies, solutions};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stunt_models::{Condition, Counter, Masks};
+use stunt_shapes::{conditions, fnv1a, in_range, input, places, utf8};
 use stunt_solver::{Budget, Draw, Drawn, Sampler, Solver, Uniformity};
-use stunt_terms::{Assignment, InputByte, Pool, Term};
+use stunt_terms::{Assignment, Pool, Term};
 
 struct Bench {
     pool: Pool,
@@ -26,13 +27,12 @@ impl Bench {
         self.condition.push(&self.pool, &mut self.masks, literal);
     }
 
-    /// The byte is within the bounds.
-    fn between(&mut self, byte: Term, low: u8, high: u8) {
-        let (low, high) =
-            (self.pool.constant(8, u128::from(low)), self.pool.constant(8, u128::from(high)));
-        let (above, below) = (self.pool.uge(byte, low), self.pool.ule(byte, high));
-        self.push(above);
-        self.push(below);
+    fn with(build: impl FnOnce(&mut Pool) -> Vec<Term>) -> Bench {
+        let mut bench = Bench::new();
+        for literal in build(&mut bench.pool) {
+            bench.push(literal);
+        }
+        bench
     }
 }
 
@@ -58,7 +58,7 @@ fn assert_uniform(
     let mut counts: BTreeMap<Vec<u8>, usize> = all.iter().map(|s| (s.clone(), 0)).collect();
     let (mut solver, mut sampler) = (Solver::new(Budget::default()), Sampler::new());
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let bytes: Vec<InputByte> = (0..domains.len() as u32).map(at).collect();
+    let bytes = places(domains.len() as u32);
     for _ in 0..draws {
         let draw = drawn(sampler.draw(
             &bench.pool,
@@ -84,27 +84,7 @@ fn assert_uniform(
 }
 
 fn luhn() -> (Bench, Vec<Vec<u8>>) {
-    let mut bench = Bench::new();
-    let mut sum = bench.pool.constant(8, 0);
-    for offset in 0..4 {
-        let byte = bench.pool.input(0, offset);
-        bench.between(byte, b'0', b'9');
-        let pool = &mut bench.pool;
-        let zero = pool.constant(8, u128::from(b'0'));
-        let mut digit = pool.sub(byte, zero);
-        if offset % 2 == 0 {
-            let doubled = pool.add(digit, digit);
-            let (ten, nine) = (pool.constant(8, 10), pool.constant(8, 9));
-            let (small, reduced) = (pool.ult(doubled, ten), pool.sub(doubled, nine));
-            digit = pool.ite(small, doubled, reduced);
-        }
-        sum = pool.add(sum, digit);
-    }
-    let (ten, zero) = (bench.pool.constant(8, 10), bench.pool.constant(8, 0));
-    let rest = bench.pool.urem(sum, ten);
-    let valid = bench.pool.eq(rest, zero);
-    bench.push(valid);
-    (bench, vec![(b'0'..=b'9').collect(); 4])
+    (Bench::with(|pool| conditions::card_number(pool, 4)), vec![(b'0'..=b'9').collect(); 4])
 }
 
 #[test]
@@ -117,12 +97,13 @@ fn luhn_digits_from_the_exact_set() {
 #[test]
 fn a_length_and_an_offset() {
     let mut bench = Bench::new();
-    let (length, offset) = (bench.pool.input(0, 0), bench.pool.input(0, 1));
-    bench.between(length, 0, 40);
     let pool = &mut bench.pool;
+    let (length, offset) = (pool.input(0, 0), pool.input(0, 1));
+    let short = in_range(pool, length, 0, 41);
     let (length, offset) = (pool.zero_extend(16, length), pool.zero_extend(16, offset));
     let (sum, bound) = (pool.add(length, offset), pool.constant(16, 64));
     let within = pool.ult(sum, bound);
+    bench.push(short);
     bench.push(within);
     let domains = vec![(0..=40).collect(), (0..=255).collect()];
     assert_uniform(&bench, &mut Counter::new(stunt_models::Budget::default()), &domains, 40_000, 2);
@@ -130,48 +111,31 @@ fn a_length_and_an_offset() {
 
 #[test]
 fn a_utf8_sequence() {
-    // Three bytes, no overlong forms, no surrogates.
-    let mut bench = Bench::new();
-    let bytes = [bench.pool.input(0, 0), bench.pool.input(0, 1), bench.pool.input(0, 2)];
-    bench.between(bytes[0], 0xe0, 0xef);
-    bench.between(bytes[1], 0x80, 0xbf);
-    bench.between(bytes[2], 0x80, 0xbf);
-    let pool = &mut bench.pool;
-    let high = pool.constant(8, 0xa0);
-    let (e0, ed) = (pool.constant(8, 0xe0), pool.constant(8, 0xed));
-    let (is_e0, is_ed) = (pool.eq(bytes[0], e0), pool.eq(bytes[0], ed));
-    let (low_second, high_second) = (pool.ult(bytes[1], high), pool.uge(bytes[1], high));
-    let (overlong, surrogate) = (pool.and(is_e0, low_second), pool.and(is_ed, high_second));
-    let bad = pool.or(overlong, surrogate);
-    let good = pool.not(bad);
-    // The last byte depends on the others too, so that all three are one component.
-    let mixed = pool.xor(bytes[1], bytes[2]);
-    let (seven, zero) = (pool.constant(8, 7), pool.constant(8, 0));
-    let low = pool.and(mixed, seven);
-    let tied = pool.eq(low, zero);
-    bench.push(good);
-    bench.push(tied);
+    // Three bytes, and so no overlong forms and no surrogates.
+    let bench = Bench::with(|pool| {
+        let bytes = input(pool, 0, 3);
+        let (mut literals, _) = utf8(pool, &bytes);
+        // The last byte depends on the others too, so that all three are one component.
+        let mixed = pool.xor(bytes[1], bytes[2]);
+        let (seven, zero) = (pool.constant(8, 7), pool.constant(8, 0));
+        let low = pool.and(mixed, seven);
+        literals.push(pool.eq(low, zero));
+        literals
+    });
     let domains = vec![(0xe0..=0xef).collect(), (0x80..=0xbf).collect(), (0x80..=0xbf).collect()];
     assert_uniform(&bench, &mut Counter::new(stunt_models::Budget::default()), &domains, 80_000, 3);
 }
 
-/// Words mixed by multiplication: no stage counts the mixture, but chance meets it.
-fn hash(pool: &mut Pool, from: u32, to: u32) -> Term {
-    let mut state = pool.constant(32, 0x811c_9dc5);
-    let prime = pool.constant(32, 0x0100_0193);
-    for offset in from..to {
-        let byte = pool.input(0, offset);
-        let byte = pool.zero_extend(32, byte);
-        let mixed = pool.xor(state, byte);
-        state = pool.mul(mixed, prime);
-    }
-    state
+/// Bytes mixed by multiplication: no stage counts the mixture, but chance meets it.
+fn hash(pool: &mut Pool, bytes: u32) -> Term {
+    let bytes = input(pool, 0, bytes);
+    fnv1a(pool, &bytes, 32)
 }
 
 #[test]
 fn what_cannot_be_counted_is_met_by_chance() {
     let mut bench = Bench::new();
-    let state = hash(&mut bench.pool, 0, 8);
+    let state = hash(&mut bench.pool, 8);
     let pool = &mut bench.pool;
     let low = pool.extract(12, 10, state);
     let three = pool.constant(3, 3);
@@ -206,7 +170,7 @@ fn what_cannot_be_counted_is_met_by_chance() {
 #[test]
 fn what_chance_does_not_meet_is_not_called_uniform() {
     let mut bench = Bench::new();
-    let state = hash(&mut bench.pool, 0, 12);
+    let state = hash(&mut bench.pool, 12);
     let pool = &mut bench.pool;
     let low = pool.extract(19, 0, state);
     let goal = pool.constant(20, 0x12345);

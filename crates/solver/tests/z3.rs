@@ -4,7 +4,7 @@ mod common;
 
 use std::time::Duration;
 
-use common::{random_bool, random_literal, satisfies};
+use common::{random, random_literal, satisfies};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_models::{Condition, Masks};
@@ -27,7 +27,7 @@ fn explore(seed: u64, bytes: u32, depth: u32, rounds: usize) -> Solver {
         let mut condition = Condition::new();
         let mut hint = Assignment::from_bytes((0..bytes).map(|_| rng.r#gen()).collect::<Vec<u8>>());
         for _ in 0..10 {
-            let question = random_bool(&mut pool, &mut rng, bytes, depth);
+            let question = random(bytes).truth(&mut pool, &mut rng, depth);
             let with_hint: bool = rng.gen_ratio(2, 3);
             match solver.satisfiable(&pool, &condition, with_hint.then_some(&hint), question) {
                 Answer::Sat(model) => {

@@ -11,6 +11,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::facts::Facts;
+use crate::operator::Kind;
 use crate::rewrite::{Rule, RuleCounts};
 use crate::support::Support;
 use crate::term::{InputByte, Op, Sort, Table, TableId, Term};
@@ -18,46 +19,13 @@ use crate::term::{InputByte, Op, Sort, Table, TableId, Term};
 /// A term as stored: operator, sort and operands in 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Packed {
-    tag: Tag,
+    kind: Kind,
     /// 0 for Bool, else the width.
     sort: u8,
     /// The lowest bit of an extract.
     lo: u8,
+    /// Operands; a constant of at most 64 bits, or the number of a wider one in `Pool::wide`.
     words: [u32; 3],
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-enum Tag {
-    /// A constant of at most 64 bits, in the first two words.
-    Const,
-    /// A wider constant: its number in `Pool::wide`.
-    WideConst,
-    Byte,
-    Not,
-    Neg,
-    And,
-    Or,
-    Xor,
-    Add,
-    Sub,
-    Mul,
-    UDiv,
-    URem,
-    SDiv,
-    SRem,
-    Shl,
-    LShr,
-    AShr,
-    Concat,
-    Extract,
-    ZeroExtend,
-    SignExtend,
-    Ite,
-    Table,
-    Eq,
-    Ult,
-    Slt,
 }
 
 type Hasher = BuildHasherDefault<FxHasher>;
@@ -118,40 +86,45 @@ impl Pool {
         self.nodes[term.index()].sort == 0
     }
 
+    /// The kind of a term: its operator without its operands.
+    pub fn kind(&self, term: Term) -> Kind {
+        self.nodes[term.index()].kind
+    }
+
     /// The operator of a term, with its operands.
     pub fn op(&self, term: Term) -> Op {
         let node = self.nodes[term.index()];
         let [a, b, c] = node.words;
         let term = |word: u32| Term::from_index(word as usize);
         let (x, y) = (|| term(a), || term(b));
-        match node.tag {
-            Tag::Const => Op::Const(u128::from(a) | u128::from(b) << 32),
-            Tag::WideConst => Op::Const(self.wide[a as usize]),
-            Tag::Byte => Op::Byte(InputByte::new(a as u16, b)),
-            Tag::Not => Op::Not(x()),
-            Tag::Neg => Op::Neg(x()),
-            Tag::And => Op::And(x(), y()),
-            Tag::Or => Op::Or(x(), y()),
-            Tag::Xor => Op::Xor(x(), y()),
-            Tag::Add => Op::Add(x(), y()),
-            Tag::Sub => Op::Sub(x(), y()),
-            Tag::Mul => Op::Mul(x(), y()),
-            Tag::UDiv => Op::UDiv(x(), y()),
-            Tag::URem => Op::URem(x(), y()),
-            Tag::SDiv => Op::SDiv(x(), y()),
-            Tag::SRem => Op::SRem(x(), y()),
-            Tag::Shl => Op::Shl(x(), y()),
-            Tag::LShr => Op::LShr(x(), y()),
-            Tag::AShr => Op::AShr(x(), y()),
-            Tag::Concat => Op::Concat(x(), y()),
-            Tag::Extract => Op::Extract { lo: node.lo, arg: x() },
-            Tag::ZeroExtend => Op::ZeroExtend(x()),
-            Tag::SignExtend => Op::SignExtend(x()),
-            Tag::Ite => Op::Ite(x(), y(), term(c)),
-            Tag::Table => Op::Table(TableId(b), x()),
-            Tag::Eq => Op::Eq(x(), y()),
-            Tag::Ult => Op::Ult(x(), y()),
-            Tag::Slt => Op::Slt(x(), y()),
+        match node.kind {
+            Kind::Const if node.sort > 64 => Op::Const(self.wide[a as usize]),
+            Kind::Const => Op::Const(u128::from(a) | u128::from(b) << 32),
+            Kind::Byte => Op::Byte(InputByte::new(a as u16, b)),
+            Kind::Not => Op::Not(x()),
+            Kind::Neg => Op::Neg(x()),
+            Kind::And => Op::And(x(), y()),
+            Kind::Or => Op::Or(x(), y()),
+            Kind::Xor => Op::Xor(x(), y()),
+            Kind::Add => Op::Add(x(), y()),
+            Kind::Sub => Op::Sub(x(), y()),
+            Kind::Mul => Op::Mul(x(), y()),
+            Kind::UDiv => Op::UDiv(x(), y()),
+            Kind::URem => Op::URem(x(), y()),
+            Kind::SDiv => Op::SDiv(x(), y()),
+            Kind::SRem => Op::SRem(x(), y()),
+            Kind::Shl => Op::Shl(x(), y()),
+            Kind::LShr => Op::LShr(x(), y()),
+            Kind::AShr => Op::AShr(x(), y()),
+            Kind::Concat => Op::Concat(x(), y()),
+            Kind::Extract => Op::Extract { lo: node.lo, arg: x() },
+            Kind::ZeroExtend => Op::ZeroExtend(x()),
+            Kind::SignExtend => Op::SignExtend(x()),
+            Kind::Ite => Op::Ite(x(), y(), term(c)),
+            Kind::Table => Op::Table(TableId(b), x()),
+            Kind::Eq => Op::Eq(x(), y()),
+            Kind::Ult => Op::Ult(x(), y()),
+            Kind::Slt => Op::Slt(x(), y()),
         }
     }
 
@@ -250,11 +223,11 @@ impl Pool {
             }
         };
         let word = |t: Term| t.index() as u32;
-        let unary = |tag, a| Packed { tag, sort, lo: 0, words: [word(a), 0, 0] };
-        let binary = |tag, a, b| Packed { tag, sort, lo: 0, words: [word(a), word(b), 0] };
+        let unary = |kind, a| Packed { kind, sort, lo: 0, words: [word(a), 0, 0] };
+        let binary = |kind, a, b| Packed { kind, sort, lo: 0, words: [word(a), word(b), 0] };
         match op {
             Op::Const(value) if sort <= 64 => Packed {
-                tag: Tag::Const,
+                kind: Kind::Const,
                 sort,
                 lo: 0,
                 words: [value as u32, (value >> 32) as u32, 0],
@@ -265,42 +238,42 @@ impl Pool {
                 if id == next {
                     self.wide.push(value);
                 }
-                Packed { tag: Tag::WideConst, sort, lo: 0, words: [id, 0, 0] }
+                Packed { kind: Kind::Const, sort, lo: 0, words: [id, 0, 0] }
             }
             Op::Byte(byte) => Packed {
-                tag: Tag::Byte,
+                kind: Kind::Byte,
                 sort,
                 lo: 0,
                 words: [u32::from(byte.source), byte.offset, 0],
             },
-            Op::Not(a) => unary(Tag::Not, a),
-            Op::Neg(a) => unary(Tag::Neg, a),
-            Op::And(a, b) => binary(Tag::And, a, b),
-            Op::Or(a, b) => binary(Tag::Or, a, b),
-            Op::Xor(a, b) => binary(Tag::Xor, a, b),
-            Op::Add(a, b) => binary(Tag::Add, a, b),
-            Op::Sub(a, b) => binary(Tag::Sub, a, b),
-            Op::Mul(a, b) => binary(Tag::Mul, a, b),
-            Op::UDiv(a, b) => binary(Tag::UDiv, a, b),
-            Op::URem(a, b) => binary(Tag::URem, a, b),
-            Op::SDiv(a, b) => binary(Tag::SDiv, a, b),
-            Op::SRem(a, b) => binary(Tag::SRem, a, b),
-            Op::Shl(a, b) => binary(Tag::Shl, a, b),
-            Op::LShr(a, b) => binary(Tag::LShr, a, b),
-            Op::AShr(a, b) => binary(Tag::AShr, a, b),
-            Op::Concat(a, b) => binary(Tag::Concat, a, b),
-            Op::Extract { lo, arg } => Packed { lo, ..unary(Tag::Extract, arg) },
-            Op::ZeroExtend(a) => unary(Tag::ZeroExtend, a),
-            Op::SignExtend(a) => unary(Tag::SignExtend, a),
+            Op::Not(a) => unary(Kind::Not, a),
+            Op::Neg(a) => unary(Kind::Neg, a),
+            Op::And(a, b) => binary(Kind::And, a, b),
+            Op::Or(a, b) => binary(Kind::Or, a, b),
+            Op::Xor(a, b) => binary(Kind::Xor, a, b),
+            Op::Add(a, b) => binary(Kind::Add, a, b),
+            Op::Sub(a, b) => binary(Kind::Sub, a, b),
+            Op::Mul(a, b) => binary(Kind::Mul, a, b),
+            Op::UDiv(a, b) => binary(Kind::UDiv, a, b),
+            Op::URem(a, b) => binary(Kind::URem, a, b),
+            Op::SDiv(a, b) => binary(Kind::SDiv, a, b),
+            Op::SRem(a, b) => binary(Kind::SRem, a, b),
+            Op::Shl(a, b) => binary(Kind::Shl, a, b),
+            Op::LShr(a, b) => binary(Kind::LShr, a, b),
+            Op::AShr(a, b) => binary(Kind::AShr, a, b),
+            Op::Concat(a, b) => binary(Kind::Concat, a, b),
+            Op::Extract { lo, arg } => Packed { lo, ..unary(Kind::Extract, arg) },
+            Op::ZeroExtend(a) => unary(Kind::ZeroExtend, a),
+            Op::SignExtend(a) => unary(Kind::SignExtend, a),
             Op::Ite(a, b, c) => {
-                Packed { tag: Tag::Ite, sort, lo: 0, words: [word(a), word(b), word(c)] }
+                Packed { kind: Kind::Ite, sort, lo: 0, words: [word(a), word(b), word(c)] }
             }
             Op::Table(table, a) => {
-                Packed { tag: Tag::Table, sort, lo: 0, words: [word(a), table.0, 0] }
+                Packed { kind: Kind::Table, sort, lo: 0, words: [word(a), table.0, 0] }
             }
-            Op::Eq(a, b) => binary(Tag::Eq, a, b),
-            Op::Ult(a, b) => binary(Tag::Ult, a, b),
-            Op::Slt(a, b) => binary(Tag::Slt, a, b),
+            Op::Eq(a, b) => binary(Kind::Eq, a, b),
+            Op::Ult(a, b) => binary(Kind::Ult, a, b),
+            Op::Slt(a, b) => binary(Kind::Slt, a, b),
         }
     }
 

@@ -94,6 +94,7 @@ impl Sort {
 }
 
 /// The number with the `width` lowest bits set.
+#[inline]
 pub fn mask(width: u8) -> u128 {
     debug_assert!(width <= MAX_WIDTH);
     if width == MAX_WIDTH { u128::MAX } else { (1 << width) - 1 }
@@ -138,6 +139,7 @@ pub struct Table {
 
 impl Table {
     /// The entry at `index`, or zero past the end.
+    #[inline]
     pub fn read(&self, index: u128) -> u64 {
         usize::try_from(index).ok().and_then(|i| self.entries.get(i)).copied().unwrap_or(0)
     }

@@ -493,3 +493,42 @@ fn errors_say_where_and_what() {
     assert_eq!(parse_term(&mut pool, "").expect_err("empty").problem, Problem::Expected("a term"));
     assert_eq!(parse_term(&mut pool, "#x1 #x2").expect_err("two").problem, Problem::Trailing);
 }
+
+#[test]
+fn what_was_built_before_is_found_again() {
+    // Each test thrice, among so many others that places for remembered terms are fought over.
+    let mut pool = Pool::new();
+    let tests: Vec<String> = (0..3000)
+        .map(|i| format!("(bvult (bvadd in0@{} #x{:02x}) #x{:02x})", i % 7, i % 251, i % 241))
+        .collect();
+    let once: Vec<Term> =
+        tests.iter().map(|test| parse_term(&mut pool, test).expect("a term")).collect();
+    let text: String =
+        tests.iter().map(|test| format!("(assert {test})").repeat(3) + "\n").collect();
+    let script = parse_script(&mut pool, &text.repeat(2)).expect("well formed");
+    let thrice: Vec<Term> = once.iter().flat_map(|&term| [term; 3]).collect();
+    assert_eq!(script.assertions(), [&thrice[..], &thrice[..]].concat());
+}
+
+#[test]
+fn errors_come_in_the_order_of_reading() {
+    let mut pool = Pool::new();
+    let mut error = |text: &str| parse_script(&mut pool, text).expect_err("an error").to_string();
+    // A text that is no list of trees is refused before anything in it is understood.
+    assert_eq!(error("(assert (foo))\n(assert"), "2:1: this list is never closed");
+    // A let is looked at as a whole, then its values, then its body.
+    assert_eq!(
+        error("(assert (let ((a foo) (b)) bar))"),
+        "1:23: a name with its value is expected here"
+    );
+    assert_eq!(error("(assert (let ((a foo)) bar))"), "1:18: nothing is called \"foo\"");
+    assert_eq!(error("(assert (let ((a true)) (and a bar)))"), "1:32: nothing is called \"bar\"");
+    // Arguments come before the operator's own complaints.
+    assert_eq!(
+        error("(assert (not true (bvnot false)))"),
+        "1:19: the sorts do not fit: the arguments must be bit vectors"
+    );
+    // What a function or a let binds is gone after it.
+    let text = "(define-fun f ((x Bool)) Bool (let ((y x)) y))(assert (and (f true) y))";
+    assert_eq!(error(text), "1:69: nothing is called \"y\"");
+}

@@ -7,10 +7,9 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use stunt_terms::mask;
+use stunt_terms::{Kind, mask};
 
 use super::plan::{Def, Plan};
-use crate::code::Kind;
 
 /// What the truth values of a state decide.
 #[derive(Clone)]
@@ -40,7 +39,7 @@ impl Demand {
                     let user = &plan.nodes[user as usize];
                     user.level > level as u32
                         && match user.def {
-                            Def::Step(operator, operands, _) => match operator.kind {
+                            Def::Step(operator, operands, _) => match operator.kind() {
                                 Kind::And | Kind::Or | Kind::Not | Kind::Eq => {
                                     operator.width() == 1
                                 }
@@ -143,7 +142,7 @@ impl Question<'_, '_> {
     /// For a choice whose condition is known: the branch taken.
     fn chosen(&self, node: u32) -> Option<u32> {
         match self.plan.nodes[node as usize].def {
-            Def::Step(operator, [condition, then, other], _) if operator.kind == Kind::Ite => {
+            Def::Step(operator, [condition, then, other], _) if operator.kind() == Kind::Ite => {
                 self.get(condition).map(|truth| if truth == 1 { then } else { other })
             }
             _ => None,
@@ -155,7 +154,7 @@ impl Question<'_, '_> {
         let Def::Step(operator, operands, count) = self.plan.nodes[node as usize].def else {
             return None;
         };
-        let decisive = match operator.kind {
+        let decisive = match operator.kind() {
             Kind::And | Kind::Mul => 0,
             Kind::Or => mask(operator.width()),
             _ => return None,

@@ -6,9 +6,8 @@
 //! program nested them. Bytes with a single value are constants.
 
 use rustc_hash::FxHashMap;
-use stunt_terms::{InputByte, Op, Term, mask};
+use stunt_terms::{InputByte, Kind, Op, Operator, Term, mask};
 
-use crate::code::{Kind, Operator};
 use crate::space::Problem;
 
 /// What a node is.
@@ -248,7 +247,7 @@ impl<'p> Builder<'p> {
         if operands.len() == 2 {
             let all = mask(operator.width());
             for (constant, other) in [(value(0), operands[1]), (value(1), operands[0])] {
-                match (operator.kind, constant) {
+                match (operator.kind(), constant) {
                     (Kind::And | Kind::Mul, Some(0)) => return self.constant(0),
                     (Kind::Or, Some(c)) if c == all => return self.constant(all),
                     (Kind::And, Some(c)) if c == all => return other,
@@ -257,7 +256,7 @@ impl<'p> Builder<'p> {
                 }
             }
         }
-        if operator.kind == Kind::Ite
+        if operator.kind() == Kind::Ite
             && let Some(condition) = value(0)
         {
             return operands[if condition == 1 { 1 } else { 2 }];

@@ -32,8 +32,8 @@ pub const CLASSES: &[(&str, Build)] = &[
     ("base64 by table", || class(200, base64)),
     ("Luhn check, 16 digits", || class(30, luhn)),
     ("sum of 16 bytes", || class(100, sums)),
-    ("CRC-32, 4 to 64 bytes", || class(20, crc32)),
-    ("Adler-32, 4 to 64 bytes", || class(20, adler32)),
+    ("CRC-32, 4 to 64 bytes", || class(10, crc32)),
+    ("Adler-32, 4 to 64 bytes", || class(10, adler32)),
     ("500-test prefix, one test turned round", prefix),
     ("products of 32-bit fields (multiplication)", || class(20, products)),
 ];

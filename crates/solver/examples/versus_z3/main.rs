@@ -28,15 +28,15 @@ fn main() {
         }
         let class = build();
         let theirs = z3::answers(&class);
-        let (ours, from_text, from_terms) = answers(&class.script);
+        let (ours, from_text, from_terms, layers) = answers(&class.script);
         compare(name, &theirs.verdicts, &ours);
         let rate = |time: Duration| ours.len() as f64 / time.as_secs_f64();
-        let ratio = theirs.time.as_secs_f64() / from_text.as_secs_f64();
+        let ratio = rate(from_text) / theirs.rate();
         let tally = |truth: fn(&Truth) -> bool| ours.iter().filter(|&t| truth(t)).count();
         println!(
-            "| {name} | {} | {:.0} | {:.0} | {ratio:.1} | {:.0} | {}, {}, {} |",
+            "| {name} | {} | {:.1} | {:.0} | {ratio:.1} | {:.0} | {}, {}, {} | {layers} |",
             ours.len(),
-            rate(theirs.time),
+            theirs.rate(),
             rate(from_text),
             rate(from_terms),
             tally(|t| *t == Truth::Yes),
@@ -51,16 +51,17 @@ fn main() {
     }
 }
 
-/// The verdicts, the time from text, and the time of answering alone.
-fn answers(text: &str) -> (Vec<Truth>, Duration, Duration) {
+/// The verdicts, the time from text, the time of answering alone, and which layers answered.
+fn answers(text: &str) -> (Vec<Truth>, Duration, Duration, String) {
     let start = Instant::now();
     let mut pool = Pool::new();
     let script = parse_script(&mut pool, text).expect("the corpus is well-formed");
     let parsed = Instant::now();
     let mut solver = Solver::new(Budget::default());
-    let found = answer_script(&mut solver, &mut pool, &script);
+    let found = answer_script(&mut solver, &pool, &script);
     let verdicts = found.iter().map(Answer::truth).collect();
-    (verdicts, start.elapsed(), parsed.elapsed())
+    let (from_text, from_terms) = (start.elapsed(), parsed.elapsed());
+    (verdicts, from_text, from_terms, solver.statistics().to_string())
 }
 
 /// Two answers must not contradict each other; either may be open.

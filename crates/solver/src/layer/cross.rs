@@ -61,7 +61,7 @@ impl CrossCheck {
         }
     }
 
-    /// Compares a verdict on `exists I: C(I) and q(I)`.
+    /// Compares a verdict on `exists I: C(I) and q(I) for all questions q`.
     ///
     /// # Panics
     /// If the other solver disagrees, or fails.
@@ -69,10 +69,10 @@ impl CrossCheck {
         &mut self,
         pool: &Pool,
         condition: &Condition,
-        question: Term,
+        questions: &[Term],
         verdict: Truth,
     ) {
-        let terms: Vec<Term> = condition.literals().chain([question]).collect();
+        let terms: Vec<Term> = condition.literals().chain(questions.iter().copied()).collect();
         let theirs = self.satisfiable(pool, &terms).expect("the external solver answers");
         match (verdict, theirs) {
             (Truth::Unknown(_), _) | (_, None) => self.undecided += 1,

@@ -8,16 +8,21 @@ use stunt_terms::{Assignment, Evaluator, Op, Pool, Term};
 
 use crate::query::{Answer, Model};
 
-/// The answer, if the question is constant, or the hint satisfies it, or it is about one byte
-/// that only literals about that byte constrain. With a hint only.
+/// The answer, if the hint satisfies all questions; and to a single question also if it is
+/// constant, or about one byte that only literals about that byte constrain. With a hint only.
 pub(crate) fn answer(
     pool: &Pool,
     masks: &mut Masks,
     evaluator: &mut Evaluator,
     condition: &Condition,
     hint: &Assignment,
-    question: Term,
+    questions: &[Term],
 ) -> Option<Answer> {
+    let &[question] = questions else {
+        evaluator.reset();
+        let hold = questions.iter().all(|&question| evaluator.holds(pool, question, hint));
+        return hold.then(|| Answer::Sat(Model::default()));
+    };
     if let Op::Const(value) = pool.op(question) {
         return Some(if value == 1 { Answer::Sat(Model::default()) } else { Answer::Unsat });
     }

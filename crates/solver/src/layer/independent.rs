@@ -1,6 +1,6 @@
 //! Layer 2: independence.
 //!
-//! The question joins the condition; only the components that it changes have to be satisfied
+//! The questions join the condition; only the components that they change have to be satisfied
 //! again, and each for itself. The hint satisfies all others. Without a hint every component is
 //! open.
 
@@ -23,15 +23,21 @@ pub(crate) fn open(
     masks: &mut Masks,
     condition: &Condition,
     has_hint: bool,
-    question: Term,
+    questions: &[Term],
 ) -> Open {
     let mut extended = condition.clone();
-    let change = extended.push(pool, masks, question);
+    let mut components: Vec<Arc<Component>> = Vec::new();
+    for &question in questions {
+        let change = extended.push(pool, masks, question);
+        components.retain(|open| !change.removed.iter().any(|gone| Arc::ptr_eq(open, gone)));
+        components.extend(change.added);
+    }
     if extended.is_contradiction() {
         return Open::Contradiction;
     }
-    let mut components: Vec<Arc<Component>> =
-        if has_hint { change.added.into_vec() } else { extended.components().cloned().collect() };
+    if !has_hint {
+        components = extended.components().cloned().collect();
+    }
     // The order of a hash map is no order: answers must not depend on it.
     components.sort_by_cached_key(|component| component.bytes().next());
     Open::Components(components)

@@ -3,6 +3,7 @@
 //! All but the first two work on one [`Part`]: a component of the condition with the question in
 //! it. Parts share no byte, so each is answered by itself.
 
+pub(crate) mod bounds;
 pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod counted;
@@ -12,6 +13,7 @@ pub(crate) mod independent;
 pub(crate) mod pairs;
 pub(crate) mod product;
 pub(crate) mod recent;
+pub(crate) mod repair;
 pub(crate) mod sat;
 mod scratch;
 

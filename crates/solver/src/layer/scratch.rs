@@ -10,7 +10,7 @@ use super::Part;
 /// An evaluator with an assignment of its own.
 pub(crate) struct Scratch {
     pub(crate) evaluator: Evaluator,
-    assignment: Assignment,
+    pub(crate) assignment: Assignment,
 }
 
 impl Scratch {

@@ -225,6 +225,12 @@ impl Pool {
                 let test = if first == interval.first { within } else { self.not(within) };
                 return self.by(Rule::IntervalLow, test);
             }
+            Op::Extract { lo: 0, arg } => {
+                if let Some(sum) = self.low_bits(width, arg) {
+                    let test = self.in_interval(sum, interval);
+                    return self.by(Rule::IntervalLowBits, test);
+                }
+            }
             Op::Concat(a, b) => {
                 let low = self.width(b);
                 if first & mask(low) == 0 && last & mask(low) == mask(low) {

@@ -93,45 +93,55 @@ impl Pool {
             }
             _ => {}
         }
-        if lo == 0
-            && let Some(low) = self.low_bits(width, a)
-        {
-            return low;
+        // Deeper sums keep their high bits, which others may use: only a comparison of low bits
+        // pushes down all the way (`low_bits`).
+        if lo == 0 && self.is_sum(a) && self.op(a).operands().all(|t| self.is_sliceable(t)) {
+            let low = self.map_sum(a, |pool, t| pool.slice(0, width, t));
+            return self.by(Rule::SliceLow, low);
         }
         self.intern(sort, Op::Extract { lo, arg: a })
     }
 
-    /// The low bits of a sum, difference, negation or product depend on low bits only.
-    fn low_bits(&mut self, width: u8, a: Term) -> Option<Term> {
-        let op = self.op(a);
-        if !matches!(op, Op::Add(..) | Op::Sub(..) | Op::Mul(..) | Op::Neg(_)) {
-            return None;
-        }
-        if let Some(&known) = self.low_bits.get(&(a, width)) {
-            return Some(known);
-        }
-        if self.depth == Pool::MAX_PUSH {
-            return None;
-        }
-        self.depth += 1;
-        let low = match op {
+    /// Whether the low bits of the term depend on low bits only.
+    fn is_sum(&self, term: Term) -> bool {
+        matches!(self.op(term), Op::Add(..) | Op::Sub(..) | Op::Mul(..) | Op::Neg(_))
+    }
+
+    /// A sum, difference, product or negation of other operands.
+    fn map_sum(&mut self, sum: Term, mut operand: impl FnMut(&mut Pool, Term) -> Term) -> Term {
+        match self.op(sum) {
             Op::Neg(x) => {
-                let x = self.slice(0, width, x);
+                let x = operand(self, x);
                 self.neg(x)
             }
-            Op::Add(x, y) | Op::Sub(x, y) | Op::Mul(x, y) => {
-                let (x, y) = (self.slice(0, width, x), self.slice(0, width, y));
+            op @ (Op::Add(x, y) | Op::Sub(x, y) | Op::Mul(x, y)) => {
+                let (x, y) = (operand(self, x), operand(self, y));
                 match op {
                     Op::Add(..) => self.add(x, y),
                     Op::Sub(..) => self.sub(x, y),
                     _ => self.mul(x, y),
                 }
             }
-            _ => unreachable!("matched above"),
-        };
+            _ => unreachable!("the caller asked whether it is a sum"),
+        }
+    }
+
+    /// The low bits of a sum, worked out from low bits all the way down; `None` if it is no sum.
+    pub(super) fn low_bits(&mut self, width: u8, sum: Term) -> Option<Term> {
+        if !self.is_sum(sum) || self.depth == Pool::MAX_PUSH {
+            return None;
+        }
+        if let Some(&known) = self.low_bits.get(&(sum, width)) {
+            return Some(known);
+        }
+        self.depth += 1;
+        let low = self.map_sum(sum, |pool, t| match pool.low_bits(width, t) {
+            Some(low) => low,
+            None => pool.slice(0, width, t),
+        });
         self.depth -= 1;
-        self.low_bits.insert((a, width), low);
-        Some(self.by(Rule::SliceLow, low))
+        self.low_bits.insert((sum, width), low);
+        Some(low)
     }
 
     /// Whether a slice of the term is simpler than an extract of it.
@@ -211,7 +221,7 @@ impl Pool {
             {
                 Some((Rule::ConcatSlices, self.slice(k, high + low, x)))
             }
-            (Op::Extract { lo, arg }, _) if lo == low && self.has_simpler_low_bits(arg) => {
+            (Op::Extract { lo, arg }, _) if lo == low && self.is_sum(arg) => {
                 (self.slice(0, low, arg) == b)
                     .then(|| (Rule::ConcatLow, self.slice(0, low + high, arg)))
             }
@@ -226,10 +236,6 @@ impl Pool {
             }
             _ => None,
         }
-    }
-
-    fn has_simpler_low_bits(&self, term: Term) -> bool {
-        matches!(self.op(term), Op::Add(..) | Op::Sub(..) | Op::Mul(..) | Op::Neg(_))
     }
 
     /// Zeros in front, up to `width` bits.

@@ -6,26 +6,28 @@
 //!
 //! Nothing here recurses over the depth of a term or of the text.
 //!
-//! Reading order: `print`, `sexpr` (text to trees), `parse` (trees to terms), `operators` (what the
-//! names mean), `tables` (tables as functions).
+//! Reading order: `print`; `words` and `sexpr` (text to trees); `parse` (the parser), with `script`
+//! (what it gives), `commands` (what scripts do), `eval` and `calls` (trees to terms) and
+//! `dictionary` (what names mean) and `seen` (what was built lately); `operators`, `abbreviations` and `numbers` (what SMT-LIB's own
+//! names mean); `tables` (tables as functions).
 
+mod abbreviations;
+mod calls;
+mod commands;
+mod dictionary;
 mod error;
+mod eval;
+mod numbers;
 mod operators;
 mod parse;
 mod print;
+mod script;
+mod seen;
 mod sexpr;
 mod tables;
+mod words;
 
 pub use error::{ParseError, Problem};
-pub use parse::{Parser, Script, Step, Symbol, parse_script, parse_term};
+pub use parse::{Parser, parse_script, parse_term};
 pub use print::{Names, print_script, print_term, print_term_with};
-
-use crate::term::InputByte;
-
-/// The byte that a constant of this name is, if it is the name of one.
-fn byte_named(name: &str) -> Option<InputByte> {
-    let (source, offset) = name.strip_prefix("in")?.split_once('@')?;
-    let byte = InputByte::new(source.parse().ok()?, offset.parse().ok()?);
-    // Only the name that is printed: no signs, no leading zeros.
-    (byte.to_string() == name).then_some(byte)
-}
+pub use script::{Script, Step, Symbol};

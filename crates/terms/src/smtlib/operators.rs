@@ -2,14 +2,16 @@
 //!
 //! A constructor may panic on operands of the wrong sort; nothing reaches one unchecked.
 
+use super::abbreviations;
 use super::error::Problem;
+use super::numbers::decimal;
 use crate::pool::Pool;
 use crate::term::{MAX_WIDTH, Sort, Term, mask};
 
 type Unary = fn(&mut Pool, Term) -> Term;
 type Binary = fn(&mut Pool, Term, Term) -> Term;
 
-/// An operator, with its indices.
+/// An operator.
 #[derive(Clone, Copy)]
 pub(super) enum Operator {
     /// On one Bool.
@@ -31,15 +33,17 @@ pub(super) enum Operator {
     Pair(Binary),
     /// On bit vectors of any widths.
     Concat,
-    Extract {
-        hi: u128,
-        lo: u128,
-    },
-    ZeroExtend(u128),
-    SignExtend(u128),
-    Repeat(u128),
-    RotateLeft(u128),
-    RotateRight(u128),
+}
+
+/// An operator on one bit vector that has indices.
+#[derive(Clone, Copy)]
+pub(super) enum Indexed {
+    Extract,
+    ZeroExtend,
+    SignExtend,
+    Repeat,
+    RotateLeft,
+    RotateRight,
 }
 
 /// The operator of that name.
@@ -63,10 +67,10 @@ pub(super) fn named(name: &str) -> Option<Operator> {
         "bvadd" => O::Chain(Pool::add),
         "bvmul" => O::Chain(Pool::mul),
         "bvsub" => O::Chain(Pool::sub),
-        "bvxnor" => O::Chain(xnor),
-        "bvnand" => O::Pair(nand),
-        "bvnor" => O::Pair(nor),
-        "bvcomp" => O::Pair(comp),
+        "bvxnor" => O::Chain(abbreviations::xnor),
+        "bvnand" => O::Pair(abbreviations::nand),
+        "bvnor" => O::Pair(abbreviations::nor),
+        "bvcomp" => O::Pair(abbreviations::comp),
         "bvudiv" => O::Pair(Pool::udiv),
         "bvurem" => O::Pair(Pool::urem),
         "bvsdiv" => O::Pair(Pool::sdiv),
@@ -83,28 +87,27 @@ pub(super) fn named(name: &str) -> Option<Operator> {
         "bvsle" => O::Pair(Pool::sle),
         "bvsgt" => O::Pair(Pool::sgt),
         "bvsge" => O::Pair(Pool::sge),
-        "bvnego" => O::Unary(neg_overflows),
-        "bvuaddo" => O::Pair(unsigned_add_overflows),
-        "bvsaddo" => O::Pair(signed_add_overflows),
+        "bvnego" => O::Unary(abbreviations::neg_overflows),
+        "bvuaddo" => O::Pair(abbreviations::unsigned_add_overflows),
+        "bvsaddo" => O::Pair(abbreviations::signed_add_overflows),
         "bvusubo" => O::Pair(Pool::ult),
-        "bvssubo" => O::Pair(signed_sub_overflows),
-        "bvumulo" => O::Pair(unsigned_mul_overflows),
-        "bvsmulo" => O::Pair(signed_mul_overflows),
-        "bvsdivo" => O::Pair(signed_div_overflows),
+        "bvssubo" => O::Pair(abbreviations::signed_sub_overflows),
+        "bvumulo" => O::Pair(abbreviations::unsigned_mul_overflows),
+        "bvsmulo" => O::Pair(abbreviations::signed_mul_overflows),
+        "bvsdivo" => O::Pair(abbreviations::signed_div_overflows),
         _ => return None,
     })
 }
 
-/// The operator of that name with indices, `(_ name indices…)`.
-pub(super) fn indexed(name: &str, indices: &[u128]) -> Option<Operator> {
-    use Operator as O;
+/// The operator of that name with so many indices, `(_ name indices…)`.
+pub(super) fn indexed(name: &str, indices: usize) -> Option<Indexed> {
     Some(match (name, indices) {
-        ("extract", &[hi, lo]) => O::Extract { hi, lo },
-        ("zero_extend", &[by]) => O::ZeroExtend(by),
-        ("sign_extend", &[by]) => O::SignExtend(by),
-        ("repeat", &[times]) => O::Repeat(times),
-        ("rotate_left", &[by]) => O::RotateLeft(by),
-        ("rotate_right", &[by]) => O::RotateRight(by),
+        ("extract", 2) => Indexed::Extract,
+        ("zero_extend", 1) => Indexed::ZeroExtend,
+        ("sign_extend", 1) => Indexed::SignExtend,
+        ("repeat", 1) => Indexed::Repeat,
+        ("rotate_left", 1) => Indexed::RotateLeft,
+        ("rotate_right", 1) => Indexed::RotateRight,
         _ => return None,
     })
 }
@@ -117,230 +120,174 @@ pub(super) fn checked_width(width: u128) -> Result<u8, Problem> {
     }
 }
 
-/// The operator, called `name` in errors, applied to arguments.
+/// The operator applied to arguments; `name` is what it is called in errors.
 pub(super) fn apply(
     pool: &mut Pool,
-    name: &str,
     operator: Operator,
     args: &[Term],
+    name: impl FnOnce() -> String,
 ) -> Result<Term, Problem> {
-    let arity = |takes: &'static str, fits: bool| {
-        let given = args.len();
-        if fits { Ok(()) } else { Err(Problem::Arity { name: name.to_owned(), takes, given }) }
-    };
+    let arity =
+        |takes: &'static str| Err(Problem::Arity { name: name(), takes, given: args.len() });
     match operator {
-        Operator::Not | Operator::Unary(_) => arity("one", args.len() == 1)?,
-        Operator::Connective(_) => arity("one or more", !args.is_empty())?,
-        Operator::Implies
-        | Operator::Equal
-        | Operator::Distinct
-        | Operator::Chain(_)
-        | Operator::Concat => arity("two or more", args.len() >= 2)?,
-        Operator::Ite => arity("three", args.len() == 3)?,
-        Operator::Pair(_) => arity("two", args.len() == 2)?,
-        Operator::Extract { .. }
-        | Operator::ZeroExtend(_)
-        | Operator::SignExtend(_)
-        | Operator::Repeat(_)
-        | Operator::RotateLeft(_)
-        | Operator::RotateRight(_) => arity("one", args.len() == 1)?,
-    }
-    let bools = args.iter().all(|&t| pool.is_bool(t));
-    let vectors = args.iter().all(|&t| !pool.is_bool(t));
-    let same = args.windows(2).all(|pair| pool.sort(pair[0]) == pool.sort(pair[1]));
-    let fits = match operator {
-        Operator::Not | Operator::Connective(_) | Operator::Implies => bools,
-        Operator::Equal | Operator::Distinct => same,
-        Operator::Ite => pool.is_bool(args[0]) && pool.sort(args[1]) == pool.sort(args[2]),
-        Operator::Chain(_) | Operator::Pair(_) => vectors && same,
-        _ => vectors,
-    };
-    if !fits {
-        return Err(Problem::Sort(match operator {
-            Operator::Not | Operator::Connective(_) | Operator::Implies => {
-                "the arguments must be Bools"
+        Operator::Not => {
+            let &[a] = args else { return arity("one") };
+            need_bools(pool, args)?;
+            Ok(pool.not(a))
+        }
+        Operator::Connective(make) => {
+            if args.is_empty() {
+                return arity("one or more");
             }
-            Operator::Equal | Operator::Distinct => "the arguments must have one sort",
-            Operator::Ite => "a Bool and two terms of one sort are needed",
-            Operator::Chain(_) | Operator::Pair(_) => {
-                "the arguments must be bit vectors of one width"
-            }
-            _ => "the arguments must be bit vectors",
-        }));
-    }
-    let first = args[0];
-    let width = pool.width(first);
-    let wider = |by: u128| checked_width(by.saturating_add(u128::from(width)));
-    Ok(match operator {
-        Operator::Not => pool.not(first),
-        Operator::Unary(make) => make(pool, first),
-        Operator::Connective(make) | Operator::Chain(make) => fold(pool, args, make),
-        Operator::Pair(make) => make(pool, first, args[1]),
+            need_bools(pool, args)?;
+            Ok(fold(pool, args, make))
+        }
         Operator::Implies => {
-            let (&last, rest) = args.split_last().expect("two or more");
-            rest.iter().rev().fold(last, |then, &given| pool.implies(given, then))
+            let [rest @ .., last] = args else { return arity("two or more") };
+            if rest.is_empty() {
+                return arity("two or more");
+            }
+            need_bools(pool, args)?;
+            Ok(rest.iter().rev().fold(*last, |then, &given| pool.implies(given, then)))
         }
         Operator::Equal => {
+            if args.len() < 2 {
+                return arity("two or more");
+            }
+            need_one_sort(pool, args)?;
+            if let &[a, b] = args {
+                return Ok(pool.eq(a, b));
+            }
             let pairs: Vec<Term> = args.windows(2).map(|pair| pool.eq(pair[0], pair[1])).collect();
-            fold(pool, &pairs, Pool::and)
+            Ok(fold(pool, &pairs, Pool::and))
         }
         Operator::Distinct => {
+            if args.len() < 2 {
+                return arity("two or more");
+            }
+            need_one_sort(pool, args)?;
             let mut pairs = Vec::new();
             for (i, &a) in args.iter().enumerate() {
                 for &b in &args[i + 1..] {
                     pairs.push(pool.ne(a, b));
                 }
             }
-            fold(pool, &pairs, Pool::and)
+            Ok(fold(pool, &pairs, Pool::and))
         }
-        Operator::Ite => pool.ite(first, args[1], args[2]),
+        Operator::Ite => {
+            let &[condition, then, other] = args else { return arity("three") };
+            if !pool.is_bool(condition) || pool.sort(then) != pool.sort(other) {
+                return Err(Problem::Sort("a Bool and two terms of one sort are needed"));
+            }
+            Ok(pool.ite(condition, then, other))
+        }
+        Operator::Unary(make) => {
+            let &[a] = args else { return arity("one") };
+            need_vectors(pool, args)?;
+            Ok(make(pool, a))
+        }
+        Operator::Chain(make) => {
+            if args.len() < 2 {
+                return arity("two or more");
+            }
+            need_one_width(pool, args)?;
+            Ok(fold(pool, args, make))
+        }
+        Operator::Pair(make) => {
+            let &[a, b] = args else { return arity("two") };
+            need_one_width(pool, args)?;
+            Ok(make(pool, a, b))
+        }
         Operator::Concat => {
+            let [rest @ .., last] = args else { return arity("two or more") };
+            if rest.is_empty() {
+                return arity("two or more");
+            }
+            need_vectors(pool, args)?;
             checked_width(args.iter().map(|&t| u128::from(pool.width(t))).sum())?;
             // From the right, as concatenations lean in the normal form.
-            let (&last, rest) = args.split_last().expect("two or more");
-            rest.iter().rev().fold(last, |low, &high| pool.concat(high, low))
+            Ok(rest.iter().rev().fold(*last, |low, &high| pool.concat(high, low)))
         }
-        Operator::Extract { hi, lo } => {
-            if hi < lo || hi >= u128::from(width) {
+    }
+}
+
+/// The operator with its indices applied to arguments; where it has one index, the second counts
+/// for nothing.
+pub(super) fn apply_indexed(
+    pool: &mut Pool,
+    operator: Indexed,
+    [index, lo]: [u128; 2],
+    args: &[Term],
+    name: impl FnOnce() -> String,
+) -> Result<Term, Problem> {
+    let &[a] = args else {
+        return Err(Problem::Arity { name: name(), takes: "one", given: args.len() });
+    };
+    need_vectors(pool, args)?;
+    let width = u128::from(pool.width(a));
+    let wider = || checked_width(index.saturating_add(width));
+    Ok(match operator {
+        Indexed::Extract => {
+            if index < lo || index >= width {
                 return Err(Problem::Index);
             }
-            pool.extract(hi as u8, lo as u8, first)
+            pool.extract(index as u8, lo as u8, a)
         }
-        Operator::ZeroExtend(by) => pool.zero_extend(wider(by)?, first),
-        Operator::SignExtend(by) => pool.sign_extend(wider(by)?, first),
-        Operator::Repeat(times) => {
-            if times == 0 {
+        Indexed::ZeroExtend => pool.zero_extend(wider()?, a),
+        Indexed::SignExtend => pool.sign_extend(wider()?, a),
+        Indexed::Repeat => {
+            if index == 0 {
                 return Err(Problem::Index);
             }
-            checked_width(times.saturating_mul(u128::from(width)))?;
-            (1..times).fold(first, |low, _| pool.concat(first, low))
+            checked_width(index.saturating_mul(width))?;
+            (1..index).fold(a, |low, _| pool.concat(a, low))
         }
-        Operator::RotateLeft(by) => pool.rotate_left((by % u128::from(width)) as u8, first),
-        Operator::RotateRight(by) => pool.rotate_right((by % u128::from(width)) as u8, first),
+        Indexed::RotateLeft => pool.rotate_left((index % width) as u8, a),
+        Indexed::RotateRight => pool.rotate_right((index % width) as u8, a),
     })
+}
+
+fn need(fits: bool, otherwise: &'static str) -> Result<(), Problem> {
+    if fits { Ok(()) } else { Err(Problem::Sort(otherwise)) }
+}
+
+fn need_bools(pool: &Pool, args: &[Term]) -> Result<(), Problem> {
+    need(args.iter().all(|&t| pool.is_bool(t)), "the arguments must be Bools")
+}
+
+fn need_vectors(pool: &Pool, args: &[Term]) -> Result<(), Problem> {
+    need(args.iter().all(|&t| !pool.is_bool(t)), "the arguments must be bit vectors")
+}
+
+fn one_sort(pool: &Pool, args: &[Term]) -> bool {
+    args.windows(2).all(|pair| pool.sort(pair[0]) == pool.sort(pair[1]))
+}
+
+fn need_one_sort(pool: &Pool, args: &[Term]) -> Result<(), Problem> {
+    need(one_sort(pool, args), "the arguments must have one sort")
+}
+
+fn need_one_width(pool: &Pool, args: &[Term]) -> Result<(), Problem> {
+    let fits = !pool.is_bool(args[0]) && one_sort(pool, args);
+    need(fits, "the arguments must be bit vectors of one width")
 }
 
 fn fold(pool: &mut Pool, args: &[Term], make: Binary) -> Term {
     args[1..].iter().fold(args[0], |all, &next| make(pool, all, next))
 }
 
-fn nand(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let and = pool.and(a, b);
-    pool.not(and)
-}
-
-fn nor(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let or = pool.or(a, b);
-    pool.not(or)
-}
-
-fn xnor(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let xor = pool.xor(a, b);
-    pool.not(xor)
-}
-
-fn comp(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let eq = pool.eq(a, b);
-    pool.truth_as_bits(1, eq)
-}
-
-fn zero(pool: &mut Pool, like: Term) -> Term {
-    pool.constant(pool.width(like), 0)
-}
-
-/// The most negative number of a term's width.
-fn lowest(pool: &mut Pool, like: Term) -> Term {
-    let width = pool.width(like);
-    pool.constant(width, 1 << (width - 1))
-}
-
-fn neg_overflows(pool: &mut Pool, a: Term) -> Term {
-    let lowest = lowest(pool, a);
-    pool.eq(a, lowest)
-}
-
-fn unsigned_add_overflows(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let sum = pool.add(a, b);
-    pool.ult(sum, a)
-}
-
-/// Whether `result` has another sign than `a`, given a condition on the signs of the operands.
-fn sign_changed(pool: &mut Pool, condition: Term, a: Term, result: Term) -> Term {
-    let zero = zero(pool, a);
-    let (before, after) = (pool.slt(a, zero), pool.slt(result, zero));
-    let changed = pool.xor(before, after);
-    pool.and(condition, changed)
-}
-
-fn signed_add_overflows(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let zero = zero(pool, a);
-    let (x, y) = (pool.slt(a, zero), pool.slt(b, zero));
-    let alike = pool.eq(x, y);
-    let sum = pool.add(a, b);
-    sign_changed(pool, alike, a, sum)
-}
-
-fn signed_sub_overflows(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let zero = zero(pool, a);
-    let (x, y) = (pool.slt(a, zero), pool.slt(b, zero));
-    let differ = pool.xor(x, y);
-    let difference = pool.sub(a, b);
-    sign_changed(pool, differ, a, difference)
-}
-
-fn signed_div_overflows(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let lowest = lowest(pool, a);
-    let minus_one = pool.constant(pool.width(b), mask(pool.width(b)));
-    let (x, y) = (pool.eq(a, lowest), pool.eq(b, minus_one));
-    pool.and(x, y)
-}
-
-fn unsigned_mul_overflows(pool: &mut Pool, a: Term, b: Term) -> Term {
-    // Dividing the product again gives the factor, unless bits were lost.
-    let zero = zero(pool, b);
-    let product = pool.mul(a, b);
-    let back = pool.udiv(product, b);
-    let (nonzero, lost) = (pool.ne(b, zero), pool.ne(back, a));
-    pool.and(nonzero, lost)
-}
-
-fn signed_mul_overflows(pool: &mut Pool, a: Term, b: Term) -> Term {
-    let zero = zero(pool, b);
-    let product = pool.mul(a, b);
-    let back = pool.sdiv(product, b);
-    let (nonzero, lost) = (pool.ne(b, zero), pool.ne(back, a));
-    let differs = pool.and(nonzero, lost);
-    // The lowest number times -1 wraps to itself, and so does the division.
-    let wraps = signed_div_overflows(pool, a, b);
-    pool.or(differs, wraps)
-}
-
-/// The constant that `#b…` or `#x…` spells.
-pub(super) fn literal(pool: &mut Pool, text: &str) -> Result<Term, Problem> {
-    let (digits, radix, bits) = match text.as_bytes() {
-        [b'#', b'b', ..] => (&text[2..], 2, 1),
-        [b'#', b'x', ..] => (&text[2..], 16, 4),
-        _ => return Err(Problem::Expected("a number #b… or #x…")),
-    };
-    let width = checked_width(digits.len() as u128 * bits)?;
-    // The sign that `from_str_radix` would accept is not a digit here.
-    if !digits.bytes().all(|b| b.is_ascii_alphanumeric()) {
-        return Err(Problem::Expected("a number #b… or #x…"));
-    }
-    match u128::from_str_radix(digits, radix) {
-        Ok(value) => Ok(pool.constant(width, value)),
-        Err(_) => Err(Problem::Expected("a number #b… or #x…")),
-    }
-}
-
-/// The constant `(_ bvN width)`.
-pub(super) fn decimal(pool: &mut Pool, name: &str, width: u128) -> Option<Result<Term, Problem>> {
+/// The constant `(_ bvN width)`; `None` if the name is not `bvN`.
+pub(super) fn decimal_constant(
+    pool: &mut Pool,
+    name: &str,
+    width: u128,
+) -> Option<Result<Term, Problem>> {
     let digits = name.strip_prefix("bv")?;
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    Some(checked_width(width).and_then(|width| match digits.parse::<u128>() {
-        Ok(value) if value <= mask(width) => Ok(pool.constant(width, value)),
+    Some(checked_width(width).and_then(|width| match decimal(digits) {
+        Some(value) if value <= mask(width) => Ok(pool.constant(width, value)),
         _ => Err(Problem::TooLarge(width)),
     }))
 }

@@ -1,22 +1,27 @@
-//! Text to trees: SMT-LIB's s-expressions, in one arena.
+//! Text to trees: SMT-LIB's s-expressions, on one tape.
 //!
-//! A tree is a number; its children are numbers in a common list, so that deep trees are built,
-//! read and dropped without recursion. Several texts may be read into one forest; positions in
-//! errors are then of the text last read. This file knows parentheses and words, not terms.
-
-use rustc_hash::FxHashMap;
+//! The tape holds parentheses and words in the order of the text; an opening parenthesis knows
+//! where its list ends. A tree is a place on the tape. So deep trees are built, read and dropped
+//! without recursion, and walking a tree is walking the tape. Several texts may be read into one
+//! forest; positions in errors are then of the text last read. This file knows parentheses and
+//! words, not terms.
 
 use super::error::{ParseError, Problem};
+use super::numbers::decimal;
+use super::words::{Word, Words};
 
-/// A tree in a [`Forest`].
+/// A tree in a [`Forest`], or the end of a list: a place on the tape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Tree(u32);
 
-/// A word: equal words have equal numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Word(u32);
+impl Tree {
+    /// The place that follows on the tape: in a list its first child, or its end.
+    pub(super) fn next(self) -> Tree {
+        Tree(self.0 + 1)
+    }
+}
 
-/// What a tree is.
+/// What is at a place of the tape.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Node {
     /// A symbol, without the bars of a quoted one.
@@ -29,15 +34,10 @@ pub(super) enum Node {
     Bits(Word),
     /// A string.
     Text,
-    /// A list.
-    List(List),
-}
-
-/// The children of a list.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct List {
-    start: u32,
-    len: u32,
+    /// A list, with the place after it.
+    List(Tree),
+    /// The end of a list.
+    End,
 }
 
 /// Trees and words.
@@ -46,145 +46,143 @@ pub(super) struct Forest {
     text: String,
     /// Where the text that was last read begins.
     base: usize,
-    nodes: Vec<(Node, usize)>,
-    children: Vec<Tree>,
-    words: Vec<Box<str>>,
-    word_index: FxHashMap<Box<str>, Word>,
+    /// What there is, and where it stands in the text.
+    tape: Vec<(Node, u32)>,
+    words: Words,
 }
 
 impl Forest {
-    /// Reads all trees of a text.
-    pub(super) fn read(&mut self, text: &str) -> Result<Vec<Tree>, ParseError> {
+    /// Reads all trees of a text. They are children of one list without parentheses, from the
+    /// first place to before the second.
+    pub(super) fn read(&mut self, text: &str) -> Result<(Tree, Tree), ParseError> {
+        let first = self.tape.len();
         self.base = self.text.len();
+        if u32::try_from(self.base + text.len()).is_err() {
+            let problem = Problem::Unsupported("a text of 4 GiB or more".to_owned());
+            return Err(ParseError { line: 1, column: 1, problem });
+        }
         self.text.push_str(text);
+        self.tape.reserve(text.len() / 3);
+        if let Err((at, problem)) = self.scan(text) {
+            self.tape.truncate(first);
+            return Err(self.error_at(self.base + at, problem));
+        }
+        Ok((Tree(first as u32), Tree(self.tape.len() as u32)))
+    }
+
+    /// Puts a text on the tape, or says where it is no list of trees.
+    fn scan(&mut self, text: &str) -> Result<(), (usize, Problem)> {
         let bytes = text.as_bytes();
-        let mut roots: Vec<Tree> = Vec::new();
-        // Open lists: where they began, and how many siblings were waiting before.
-        let mut open: Vec<(usize, usize)> = Vec::new();
-        let mut waiting: Vec<Tree> = Vec::new();
+        let Forest { base, tape, words, .. } = self;
+        let base = *base;
+        // The places of open lists.
+        let mut open: Vec<u32> = Vec::new();
         let mut i = 0;
         while let Some(&byte) = bytes.get(i) {
             let at = i;
-            let node = match byte {
-                b' ' | b'\t' | b'\r' | b'\n' => {
-                    i += 1;
-                    continue;
+            i += 1;
+            let node = match CLASS[usize::from(byte)] {
+                Class::Space => continue,
+                Class::Open => {
+                    open.push(tape.len() as u32);
+                    // Its end is filled in when it comes.
+                    Node::List(Tree(0))
                 }
-                b';' => {
+                Class::Close => {
+                    let Some(start) = open.pop() else { return Err((at, Problem::Unopened)) };
+                    tape[start as usize].0 = Node::List(Tree(tape.len() as u32 + 1));
+                    Node::End
+                }
+                class @ (Class::Letter | Class::Digit | Class::Hash | Class::Colon) => {
+                    while bytes.get(i).is_some_and(|&b| is_symbol_byte(b)) {
+                        i += 1;
+                    }
+                    let word = words.word_in(text, at..i);
+                    let node = match class {
+                        Class::Letter => Node::Symbol(word),
+                        Class::Digit => Node::Number(word),
+                        Class::Hash => Node::Bits(word),
+                        _ => Node::Keyword(word),
+                    };
+                    // Mostly a space follows; that is soon read.
+                    if bytes.get(i) == Some(&b' ') {
+                        i += 1;
+                    }
+                    node
+                }
+                Class::Comment => {
                     i = end_of(bytes, i, |b| b == b'\n' || b == b'\r');
                     continue;
                 }
-                b'(' => {
-                    open.push((at, waiting.len()));
-                    i += 1;
-                    continue;
-                }
-                b')' => {
-                    i += 1;
-                    let Some((start, first)) = open.pop() else {
-                        return Err(self.error_at(self.base + at, Problem::Unopened));
-                    };
-                    let list = List {
-                        start: self.children.len() as u32,
-                        len: (waiting.len() - first) as u32,
-                    };
-                    self.children.extend(waiting.drain(first..));
-                    let tree = self.plant(Node::List(list), start);
-                    if open.is_empty() {
-                        roots.push(tree);
-                    } else {
-                        waiting.push(tree);
-                    }
-                    continue;
-                }
-                b'|' => {
-                    i = end_of(bytes, i + 1, |b| b == b'|');
+                Class::Bar => {
+                    i = end_of(bytes, i, |b| b == b'|');
                     if i == bytes.len() {
-                        return Err(self.error_at(self.base + at, Problem::Unquoted));
+                        return Err((at, Problem::Unquoted));
                     }
                     i += 1;
-                    Node::Symbol(self.word(&text[at + 1..i - 1]))
+                    Node::Symbol(words.word_in(text, at + 1..i - 1))
                 }
-                b'"' => {
-                    i += 1;
-                    loop {
-                        i = end_of(bytes, i, |b| b == b'"');
-                        if i == bytes.len() {
-                            return Err(self.error_at(self.base + at, Problem::Unquoted));
-                        }
-                        i += 1;
-                        // A doubled quotation mark stands for itself.
-                        if bytes.get(i) != Some(&b'"') {
-                            break;
-                        }
-                        i += 1;
-                    }
+                Class::Quote => {
+                    i = end_of_string(bytes, i).ok_or((at, Problem::Unquoted))?;
                     Node::Text
                 }
-                b'#' | b':' => {
-                    i = end_of(bytes, i + 1, |b| !is_symbol_byte(b));
-                    let word = self.word(&text[at..i]);
-                    if byte == b'#' { Node::Bits(word) } else { Node::Keyword(word) }
-                }
-                _ if is_symbol_byte(byte) => {
-                    i = end_of(bytes, i, |b| !is_symbol_byte(b));
-                    let word = self.word(&text[at..i]);
-                    if byte.is_ascii_digit() { Node::Number(word) } else { Node::Symbol(word) }
-                }
-                _ => {
+                Class::Other => {
                     let character = text[at..].chars().next().unwrap_or('\0');
-                    return Err(self.error_at(self.base + at, Problem::Character(character)));
+                    return Err((at, Problem::Character(character)));
                 }
             };
-            let tree = self.plant(node, at);
-            if open.is_empty() { roots.push(tree) } else { waiting.push(tree) }
+            tape.push((node, (base + at) as u32));
         }
         match open.last() {
-            Some(&(at, _)) => Err(self.error_at(self.base + at, Problem::Unclosed)),
-            None => Ok(roots),
+            Some(&list) => Err((tape[list as usize].1 as usize - base, Problem::Unclosed)),
+            None => Ok(()),
         }
-    }
-
-    fn plant(&mut self, node: Node, at: usize) -> Tree {
-        self.nodes.push((node, self.base + at));
-        Tree(u32::try_from(self.nodes.len() - 1).expect("a forest holds fewer than 2^32 trees"))
     }
 
     /// The number of a word.
     pub(super) fn word(&mut self, text: &str) -> Word {
-        if let Some(&word) = self.word_index.get(text) {
-            return word;
-        }
-        let word = Word(self.words.len() as u32);
-        self.words.push(text.into());
-        self.word_index.insert(text.into(), word);
-        word
-    }
-
-    pub(super) fn spelling(&self, word: Word) -> &str {
-        &self.words[word.0 as usize]
+        self.words.word(text)
     }
 
     /// All words read so far.
-    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().map(|word| &**word)
+    pub(super) fn words(&self) -> &Words {
+        &self.words
+    }
+
+    pub(super) fn spelling(&self, word: Word) -> &str {
+        self.words.spelling(word)
     }
 
     pub(super) fn node(&self, tree: Tree) -> Node {
-        self.nodes[tree.0 as usize].0
+        self.tape[tree.0 as usize].0
     }
 
-    /// The children of a list.
-    pub(super) fn items(&self, list: List) -> &[Tree] {
-        &self.children[list.start as usize..][..list.len as usize]
+    /// The place after a tree: its next sibling, or the end of its list.
+    pub(super) fn after(&self, tree: Tree) -> Tree {
+        match self.node(tree) {
+            Node::List(after) => after,
+            _ => tree.next(),
+        }
     }
 
     /// The children, if the tree is a list.
-    pub(super) fn list(&self, tree: Tree) -> Option<&[Tree]> {
+    pub(super) fn children(&self, tree: Tree) -> Option<Children<'_>> {
         match self.node(tree) {
-            Node::List(list) => Some(self.items(list)),
+            Node::List(after) => {
+                Some(Children { forest: self, next: tree.next(), end: Tree(after.0 - 1) })
+            }
             _ => None,
         }
+    }
+
+    /// The children, if the tree is a list of so many.
+    pub(super) fn items<const N: usize>(&self, tree: Tree) -> Option<[Tree; N]> {
+        let mut children = self.children(tree)?;
+        let mut items = [tree; N];
+        for item in &mut items {
+            *item = children.next()?;
+        }
+        children.next().is_none().then_some(items)
     }
 
     /// The spelling, if the tree is a symbol.
@@ -198,14 +196,15 @@ impl Forest {
     /// The value, if the tree is a numeral that fits.
     pub(super) fn numeral(&self, tree: Tree) -> Option<u128> {
         match self.node(tree) {
-            Node::Number(word) => self.spelling(word).parse().ok(),
+            Node::Number(word) => decimal(self.spelling(word)),
             _ => None,
         }
     }
 
     /// An error at a tree.
+    #[cold]
     pub(super) fn error(&self, tree: Tree, problem: Problem) -> ParseError {
-        self.error_at(self.nodes[tree.0 as usize].1, problem)
+        self.error_at(self.tape[tree.0 as usize].1 as usize, problem)
     }
 
     fn error_at(&self, at: usize, problem: Problem) -> ParseError {
@@ -221,12 +220,103 @@ impl Forest {
     }
 }
 
+/// The children of a list, in order.
+#[derive(Clone)]
+pub(super) struct Children<'f> {
+    forest: &'f Forest,
+    next: Tree,
+    end: Tree,
+}
+
+impl Iterator for Children<'_> {
+    type Item = Tree;
+
+    fn next(&mut self) -> Option<Tree> {
+        if self.next == self.end {
+            return None;
+        }
+        let child = self.next;
+        self.next = self.forest.after(child);
+        Some(child)
+    }
+}
+
+/// What a byte begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Space,
+    Open,
+    Close,
+    Letter,
+    Digit,
+    Hash,
+    Colon,
+    Comment,
+    Bar,
+    Quote,
+    Other,
+}
+
+const CLASS: [Class; 256] = {
+    let mut classes = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b' ' | b'\t' | b'\r' | b'\n' => Class::Space,
+            b'(' => Class::Open,
+            b')' => Class::Close,
+            b'0'..=b'9' => Class::Digit,
+            b'a'..=b'z'
+            | b'A'..=b'Z'
+            | b'~'
+            | b'!'
+            | b'@'
+            | b'$'
+            | b'%'
+            | b'^'
+            | b'&'
+            | b'*'
+            | b'_'
+            | b'-'
+            | b'+'
+            | b'='
+            | b'<'
+            | b'>'
+            | b'.'
+            | b'?'
+            | b'/' => Class::Letter,
+            b'#' => Class::Hash,
+            b':' => Class::Colon,
+            b';' => Class::Comment,
+            b'|' => Class::Bar,
+            b'"' => Class::Quote,
+            _ => Class::Other,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+fn is_symbol_byte(byte: u8) -> bool {
+    matches!(CLASS[usize::from(byte)], Class::Letter | Class::Digit)
+}
+
 fn end_of(bytes: &[u8], from: usize, ends: impl Fn(u8) -> bool) -> usize {
     bytes[from..].iter().position(|&b| ends(b)).map_or(bytes.len(), |i| from + i)
 }
 
-fn is_symbol_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"~!@$%^&*_-+=<>.?/".contains(&byte)
+/// Where a string ends that is open at `from`; a doubled quotation mark stands for itself.
+fn end_of_string(bytes: &[u8], mut from: usize) -> Option<usize> {
+    loop {
+        let mark = end_of(bytes, from, |b| b == b'"');
+        if mark == bytes.len() {
+            return None;
+        }
+        if bytes.get(mark + 1) != Some(&b'"') {
+            return Some(mark + 1);
+        }
+        from = mark + 2;
+    }
 }
 
 #[cfg(test)]
@@ -238,21 +328,34 @@ mod tests {
         (error.line, error.column, error.problem)
     }
 
+    fn roots(forest: &mut Forest, text: &str) -> Vec<Tree> {
+        let (mut next, end) = forest.read(text).expect("well formed");
+        let mut roots = Vec::new();
+        while next != end {
+            roots.push(next);
+            next = forest.after(next);
+        }
+        roots
+    }
+
     #[test]
     fn errors_point_at_the_culprit() {
         assert_eq!(problem("(a\n (b c)"), (1, 1, Problem::Unclosed));
         assert_eq!(problem("(a)\n  )"), (2, 3, Problem::Unopened));
         assert_eq!(problem("a |b"), (1, 3, Problem::Unquoted));
+        assert_eq!(problem("a \"b\"\""), (1, 3, Problem::Unquoted));
         assert_eq!(problem("é"), (1, 1, Problem::Character('é')));
     }
 
     #[test]
     fn comments_strings_and_quoted_symbols() {
         let mut forest = Forest::default();
-        let roots =
-            forest.read("; (\n(set-info :x \"a \"\" ; b\") |a b| #b01 12").expect("well formed");
+        let text = "; (\n(set-info :x \"a \"\" ; b\") |a b| #b01 12";
+        let roots = roots(&mut forest, text);
         assert_eq!(roots.len(), 4);
-        assert_eq!(forest.list(roots[0]).map(<[Tree]>::len), Some(3));
+        assert_eq!(forest.children(roots[0]).map(Iterator::count), Some(3));
+        assert!(forest.items::<3>(roots[0]).is_some());
+        assert!(forest.items::<2>(roots[0]).is_none() && forest.items::<4>(roots[0]).is_none());
         assert_eq!(forest.symbol(roots[1]), Some("a b"));
         assert_eq!(forest.numeral(roots[3]), Some(12));
     }
@@ -261,7 +364,6 @@ mod tests {
     fn depth_is_no_problem() {
         let depth = 200_000;
         let text = "(".repeat(depth) + &")".repeat(depth);
-        let mut forest = Forest::default();
-        assert_eq!(forest.read(&text).map(|roots| roots.len()), Ok(1));
+        assert_eq!(roots(&mut Forest::default(), &text).len(), 1);
     }
 }

@@ -7,8 +7,10 @@
 
 use std::fmt::Write;
 
+use super::numbers::{bits, decimal};
 use super::print::write_bits;
-use super::sexpr::{Forest, Node, Tree, Word};
+use super::sexpr::{Forest, Node, Tree};
+use super::words::Word;
 use crate::term::{Sort, Table, mask};
 
 /// Larger tables are not recognised; their functions stay functions.
@@ -61,35 +63,50 @@ fn write_part(out: &mut String, table: &Table, bits: u8, from: usize) {
 /// The table that a function body is: `index`, of `width` bits, is its parameter. `None` if it is
 /// anything else.
 pub(super) fn recognise(
-    forest: &Forest,
+    forest: &mut Forest,
     body: Tree,
     index: Word,
     width: u8,
     result: Sort,
 ) -> Option<Table> {
     let Sort::Bits(entry @ 1..=64) = result else { return None };
+    let [ite, equal, underscore, extract] = ["ite", "=", "_", "extract"].map(|w| forest.word(w));
+    let words = Vocabulary { ite, equal, underscore, extract };
     let (mut body, mut bits) = (body, width);
-    if let Some(&[head, bindings, inner]) = forest.list(body)
+    if let Some([head, bindings, inner]) = forest.items(body)
         && forest.symbol(head) == Some("let")
     {
-        let &[binding] = forest.list(bindings)? else { return None };
-        let &[name, value] = forest.list(binding)? else { return None };
-        let (operator, indices, argument) = indexed_application(forest, value)?;
-        let ("zero_extend", &[by]) = (operator, &indices[..]) else { return None };
-        if forest.node(name) != Node::Symbol(index) || forest.node(argument) != Node::Symbol(index)
+        let [binding] = forest.items(bindings)?;
+        let [name, value] = forest.items(binding)?;
+        let [operator, argument] = forest.items(value)?;
+        let [underscore, extend, by] = forest.items(operator)?;
+        let by = forest.numeral(by)?;
+        if forest.symbol(underscore)? != "_"
+            || forest.symbol(extend)? != "zero_extend"
+            || forest.node(name) != Node::Symbol(index)
+            || forest.node(argument) != Node::Symbol(index)
         {
             return None;
         }
         bits = width.checked_add(u8::try_from(by).ok()?)?;
         body = inner;
     }
-    let mut found = Found { forest, index, entry, entries: Vec::new() };
+    let mut found = Found { forest, words, index, entry, entries: Vec::new() };
     found.part(body, bits, 0)?;
     Some(Table { width: entry, entries: found.entries.into() })
 }
 
+/// The words that tables are made of.
+struct Vocabulary {
+    ite: Word,
+    equal: Word,
+    underscore: Word,
+    extract: Word,
+}
+
 struct Found<'f> {
     forest: &'f Forest,
+    words: Vocabulary,
     index: Word,
     entry: u8,
     entries: Vec<u64>,
@@ -109,21 +126,16 @@ impl Found<'_> {
             }
             return Some(());
         }
-        let &[ite, test, then, other] = self.forest.list(tree)? else { return None };
-        let &[eq, extract, constant] = self.forest.list(test)? else { return None };
-        if self.forest.symbol(ite)? != "ite" || self.forest.symbol(eq)? != "=" {
+        let [ite, test, then, other] = self.forest.items(tree)?;
+        let [equal, extract, constant] = self.forest.items(test)?;
+        if !self.is(ite, self.words.ite) || !self.is(equal, self.words.equal) {
             return None;
         }
-        let (operator, indices, argument) = indexed_application(self.forest, extract)?;
-        let ("extract", &[hi, lo]) = (operator, &indices[..]) else { return None };
-        if self.forest.node(argument) != Node::Symbol(self.index)
-            || hi >= 128
-            || hi + 1 != u128::from(bits)
-            || hi < lo
-        {
+        let (hi, lo) = self.extract(extract)?;
+        if hi >= 128 || hi + 1 != u128::from(bits) || hi < lo {
             return None;
         }
-        let (value, width) = bits_of(self.forest, constant)?;
+        let (value, width) = self.bits(constant)?;
         let lo = lo as u8;
         if u128::from(width) != hi + 1 - u128::from(lo) {
             return None;
@@ -139,41 +151,36 @@ impl Found<'_> {
         self.part(then, lo, from + (1 << lo))
     }
 
+    fn is(&self, tree: Tree, word: Word) -> bool {
+        self.forest.node(tree) == Node::Symbol(word)
+    }
+
+    /// The bounds in `((_ extract hi lo) index)`.
+    fn extract(&self, tree: Tree) -> Option<(u128, u128)> {
+        let [head, argument] = self.forest.items(tree)?;
+        let [underscore, name, hi, lo] = self.forest.items(head)?;
+        let fits = self.is(underscore, self.words.underscore)
+            && self.is(name, self.words.extract)
+            && self.is(argument, self.index);
+        if fits { Some((self.forest.numeral(hi)?, self.forest.numeral(lo)?)) } else { None }
+    }
+
+    /// The value and the width of `#b…` or `#x…`.
+    fn bits(&self, tree: Tree) -> Option<(u128, u8)> {
+        let Node::Bits(word) = self.forest.node(tree) else { return None };
+        bits(self.forest.spelling(word)).ok()
+    }
+
     /// The value of a leaf, and whether it is written as an entry.
     fn leaf(&self, tree: Tree) -> Option<(u64, bool)> {
-        if let Some((value, width)) = bits_of(self.forest, tree) {
+        if let Some((value, width)) = self.bits(tree) {
             return (width == self.entry).then_some((value as u64, true));
         }
-        let &[underscore, name, width] = self.forest.list(tree)? else { return None };
-        let value: u64 = self.forest.symbol(name)?.strip_prefix("bv")?.parse().ok()?;
-        let fits = self.forest.symbol(underscore)? == "_"
+        let [underscore, name, width] = self.forest.items(tree)?;
+        let value = decimal(self.forest.symbol(name)?.strip_prefix("bv")?)?;
+        let fits = self.is(underscore, self.words.underscore)
             && self.forest.numeral(width)? == u128::from(self.entry)
-            && u128::from(value) <= mask(self.entry);
-        fits.then_some((value, false))
+            && value <= mask(self.entry);
+        fits.then_some((value as u64, false))
     }
-}
-
-/// `((_ name indices…) argument)`.
-fn indexed_application(forest: &Forest, tree: Tree) -> Option<(&str, Vec<u128>, Tree)> {
-    let &[head, argument] = forest.list(tree)? else { return None };
-    let &[underscore, name, ref indices @ ..] = forest.list(head)? else { return None };
-    if forest.symbol(underscore)? != "_" {
-        return None;
-    }
-    let indices =
-        indices.iter().map(|&index| forest.numeral(index)).collect::<Option<Vec<u128>>>()?;
-    Some((forest.symbol(name)?, indices, argument))
-}
-
-/// The value and the width of `#b…` or `#x…`.
-fn bits_of(forest: &Forest, tree: Tree) -> Option<(u128, u8)> {
-    let Node::Bits(word) = forest.node(tree) else { return None };
-    let text = forest.spelling(word);
-    let (digits, radix, bits) = match text.as_bytes().get(1)? {
-        b'b' => (&text[2..], 2, 1),
-        b'x' => (&text[2..], 16, 4),
-        _ => return None,
-    };
-    let width = u8::try_from(digits.len() * bits).ok().filter(|width| (1..=128).contains(width))?;
-    Some((u128::from_str_radix(digits, radix).ok()?, width))
 }
