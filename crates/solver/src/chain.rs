@@ -29,6 +29,9 @@ pub struct Solver {
     pub budget: Budget,
     /// Whether every model is evaluated; on in debug builds.
     pub check_models: bool,
+    /// Whether values are repaired, and bounds compared, before anything is searched. Without it
+    /// more questions reach the layers behind, which tests want.
+    pub shortcuts: bool,
     /// Masks of one-byte tests; conditions of the same pool may be built with them.
     pub masks: Masks,
     cross: Option<CrossCheck>,
@@ -47,6 +50,7 @@ impl Solver {
         Solver {
             budget,
             check_models: cfg!(debug_assertions),
+            shortcuts: true,
             masks: Masks::new(),
             cross: None,
             statistics: Statistics::default(),
@@ -160,14 +164,10 @@ impl Solver {
         if let Some(values) = self.recent.find(pool, &mut self.scratch, part) {
             return (Layer::Recent, Outcome::Sat(values));
         }
-        if let Some(values) = repair::search(pool, &mut self.scratch, part, repair::FEW_MOVES) {
-            return (Layer::Repair, Outcome::Sat(values));
-        }
-        if bounds::exclude(pool, part) {
-            return (Layer::Bounds, Outcome::Unsat);
-        }
-        if let Some(values) = repair::search(pool, &mut self.scratch, part, repair::MANY_MOVES) {
-            return (Layer::Repair, Outcome::Sat(values));
+        if self.shortcuts
+            && let Some(found) = self.shortcut(pool, part)
+        {
+            return found;
         }
         if let Some(outcome) = pairs::propagate(pool, &mut self.relations, &mut self.bench, part) {
             return (Layer::Pairs, outcome);
@@ -192,6 +192,18 @@ impl Solver {
             }
             _ => (Layer::Sat, first),
         }
+    }
+
+    /// Most models are a few repairs away, and most contradictions are a matter of size.
+    fn shortcut(&mut self, pool: &Pool, part: &Part<'_>) -> Option<(Layer, Outcome)> {
+        if let Some(values) = repair::search(pool, &mut self.scratch, part, repair::FEW_MOVES) {
+            return Some((Layer::Repair, Outcome::Sat(values)));
+        }
+        if bounds::exclude(pool, part) {
+            return Some((Layer::Bounds, Outcome::Unsat));
+        }
+        let values = repair::search(pool, &mut self.scratch, part, repair::MANY_MOVES)?;
+        Some((Layer::Repair, Outcome::Sat(values)))
     }
 
     /// `exists I: C(I) and q(I)`.

@@ -17,11 +17,12 @@ fn z3() -> CrossCheck {
 }
 
 /// Random conditions over `bytes` bytes, extended question by question as a search would.
-fn explore(seed: u64, bytes: u32, depth: u32, rounds: usize) -> Solver {
+fn explore(seed: u64, bytes: u32, depth: u32, rounds: usize, shortcuts: bool) -> Solver {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (mut pool, mut masks) = (Pool::new(), Masks::new());
     let budget = Budget { conflicts: 20_000, time: Duration::from_secs(3600) };
     let mut solver = Solver::new(budget);
+    solver.shortcuts = shortcuts;
     solver.cross_check_with(z3());
     for _ in 0..rounds {
         let mut condition = Condition::new();
@@ -50,25 +51,29 @@ fn explore(seed: u64, bytes: u32, depth: u32, rounds: usize) -> Solver {
 
 #[test]
 fn shallow_questions() {
-    let solver = explore(1, 6, 2, 60);
-    let (compared, undecided) = solver.cross_check().expect("it was given").compared();
-    assert!(compared > 540 && undecided < 60, "{compared} compared, {undecided} not");
-    for layer in [Layer::Hint, Layer::Domains, Layer::Pairs, Layer::Sat] {
-        assert!(solver.statistics().answered_by(layer) > 0, "{} was not met", layer.name());
+    for shortcuts in [true, false] {
+        let solver = explore(1, 6, 2, 30, shortcuts);
+        let (compared, undecided) = solver.cross_check().expect("it was given").compared();
+        assert!(compared > 270 && undecided < 30, "{compared} compared, {undecided} not");
+        for layer in [Layer::Hint, Layer::Domains, Layer::Pairs, Layer::Sat] {
+            assert!(solver.statistics().answered_by(layer) > 0, "{} was not met", layer.name());
+        }
     }
 }
 
 #[test]
 fn deep_questions() {
-    let solver = explore(2, 12, 3, 15);
-    let (compared, undecided) = solver.cross_check().expect("it was given").compared();
-    assert!(compared > 100 && undecided < 50, "{compared} compared, {undecided} not");
-    assert!(solver.statistics().answered_by(Layer::Sat) > 15);
+    for (shortcuts, layer) in [(true, Layer::Repair), (false, Layer::Sat)] {
+        let solver = explore(2, 12, 3, 15, shortcuts);
+        let (compared, undecided) = solver.cross_check().expect("it was given").compared();
+        assert!(compared > 100 && undecided < 50, "{compared} compared, {undecided} not");
+        assert!(solver.statistics().answered_by(layer) > 15);
+    }
 }
 
 #[test]
 fn two_byte_questions() {
-    let solver = explore(3, 2, 2, 40);
+    let solver = explore(3, 2, 2, 40, false);
     let (compared, undecided) = solver.cross_check().expect("it was given").compared();
     assert!(compared > 360 && undecided < 40, "{compared} compared, {undecided} not");
     assert!(solver.statistics().answered_by(Layer::Pairs) > 0);
