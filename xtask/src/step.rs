@@ -78,6 +78,15 @@ impl Step {
         })
     }
 
+    /// Repeats the line of the step's output that contains `words`: what a test runner counted.
+    pub fn quote(&self, words: &str) -> Result<()> {
+        let text = String::from_utf8_lossy(&fs::read(self.log()?)?).into_owned();
+        if let Some(line) = text.lines().rev().find(|line| line.contains(words)) {
+            eprintln!("{line}");
+        }
+        Ok(())
+    }
+
     fn log(&self) -> Result<PathBuf> {
         let folder = files::target().join("xtask");
         fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;

@@ -20,7 +20,10 @@ pub fn run() -> Result<()> {
         .with("RUSTDOCFLAGS", "-Dwarnings")
         .run()?;
     deny(tools.deny)?;
-    Step::cargo("test", &["nextest", "run", "--workspace"]).with("STUNT_PYTHON", python).run()?;
+    let test = Step::cargo("test", &["nextest", "run", "--workspace", "--color=never"]);
+    let test = test.with("STUNT_PYTHON", python);
+    test.run()?;
+    test.quote("tests run:")?;
     Step::cargo("doc test", &["test", "--doc", "--workspace"]).run()
 }
 
