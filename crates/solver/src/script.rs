@@ -14,27 +14,36 @@ use crate::query::Answer;
 /// What is asserted in a scope and in those around it.
 #[derive(Clone, Default)]
 struct Scope {
-    /// The assertions that were asked about.
+    /// The assertions that were asked about, but for the last ones.
     settled: Condition,
     /// A model of `settled`, if one was found.
     hint: Option<Assignment>,
     /// The assertions since.
     fresh: Vec<Term>,
+    /// The answer about all of them, if nothing was asserted after it.
+    answer: Option<Answer>,
 }
 
 impl Scope {
-    /// Whether the assertions hold together; those asked about become part of the condition.
-    fn settle(&mut self, solver: &mut Solver, pool: &Pool) -> Answer {
-        let answer = solver.satisfiable_all(pool, &self.settled, self.hint.as_ref(), &self.fresh);
+    /// Whether the assertions hold together.
+    fn ask(&mut self, solver: &mut Solver, pool: &Pool) -> Answer {
+        let hint = self.hint.as_ref();
+        let ask = || solver.satisfiable_all(pool, &self.settled, hint, &self.fresh);
+        self.answer.get_or_insert_with(ask).clone()
+    }
+
+    /// Makes what was asked about part of the condition, and its model the hint. That is put off
+    /// until more is asserted, because most scopes are left first.
+    fn settle(&mut self, solver: &mut Solver, pool: &Pool) {
+        let Some(answer) = self.answer.take() else { return };
         for literal in self.fresh.drain(..) {
             self.settled.push(pool, &mut solver.masks, literal);
         }
-        self.hint = match &answer {
+        self.hint = match answer {
             // Without a hint the model covers all that the condition constrains.
             Answer::Sat(model) => Some(model.overlay(&self.hint.take().unwrap_or_default())),
             Answer::Unsat | Answer::Unknown(_) => None,
         };
-        answer
     }
 }
 
@@ -45,10 +54,14 @@ pub fn answer_script(solver: &mut Solver, pool: &Pool, script: &Script) -> Vec<A
     for step in &script.steps {
         let top = scopes.last_mut().expect("the outermost scope stays");
         match step {
-            Step::Assert(term) => top.fresh.push(*term),
+            Step::Assert(term) => {
+                top.settle(solver, pool);
+                top.fresh.push(*term);
+            }
             Step::Push(0) | Step::Pop(0) => {}
             Step::Push(count) => {
                 if !top.fresh.is_empty() {
+                    top.ask(solver, pool);
                     top.settle(solver, pool);
                 }
                 let inside = top.clone();
@@ -62,7 +75,7 @@ pub fn answer_script(solver: &mut Solver, pool: &Pool, script: &Script) -> Vec<A
                 }
             }
             Step::CheckSat { assuming } if assuming.is_empty() => {
-                answers.push(top.settle(solver, pool));
+                answers.push(top.ask(solver, pool));
             }
             Step::CheckSat { assuming } => {
                 let questions: Vec<Term> = top.fresh.iter().chain(assuming).copied().collect();
