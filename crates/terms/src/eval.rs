@@ -11,8 +11,10 @@ use crate::value;
 /// Evaluates terms of one pool under one assignment at a time.
 #[derive(Default)]
 pub struct Evaluator {
-    /// For each term the round in which its value was worked out, and the value.
-    known: Vec<(u32, u128)>,
+    /// For each term the round in which its value was worked out. Apart from the values, so that
+    /// asking whether a value is known touches little memory.
+    rounds: Vec<u32>,
+    values: Vec<u128>,
     round: u32,
     stack: Vec<Term>,
 }
@@ -26,7 +28,7 @@ impl Evaluator {
     /// Forgets all values; to be called when the assignment changes.
     pub fn reset(&mut self) {
         self.round = self.round.checked_add(1).unwrap_or_else(|| {
-            self.known.clear();
+            self.rounds.clear();
             1
         });
     }
@@ -34,16 +36,17 @@ impl Evaluator {
     /// The value of `term` under `assignment`: a number within its width, 0 or 1 for a Bool.
     /// Values of earlier calls are used again until [`Evaluator::reset`].
     pub fn eval(&mut self, pool: &Pool, term: Term, assignment: &Assignment) -> u128 {
-        if self.known.len() < pool.len() {
-            self.known.resize(pool.len(), (0, 0));
+        if self.rounds.len() < pool.len() {
+            self.rounds.resize(pool.len(), 0);
+            self.values.resize(pool.len(), 0);
         }
         self.stack.push(term);
         while let Some(&top) = self.stack.last() {
             let op = pool.op(top);
             let pending = self.stack.len();
-            if self.known[top.index()].0 != self.round {
+            if self.rounds[top.index()] != self.round {
                 for operand in op.operands() {
-                    if self.known[operand.index()].0 != self.round {
+                    if self.rounds[operand.index()] != self.round {
                         self.stack.push(operand);
                     }
                 }
@@ -51,11 +54,11 @@ impl Evaluator {
                     continue;
                 }
                 let value = self.apply(pool, top, op, assignment);
-                self.known[top.index()] = (self.round, value);
+                (self.rounds[top.index()], self.values[top.index()]) = (self.round, value);
             }
             self.stack.pop();
         }
-        self.known[term.index()].1
+        self.values[term.index()]
     }
 
     /// Whether a Bool term holds under `assignment`.
@@ -64,7 +67,7 @@ impl Evaluator {
     }
 
     fn apply(&self, pool: &Pool, term: Term, op: Op, assignment: &Assignment) -> u128 {
-        let v = |t: Term| self.known[t.index()].1;
+        let v = |t: Term| self.values[t.index()];
         let width = pool.width(term);
         match op {
             Op::Const(c) => c,

@@ -20,15 +20,15 @@ pub type Build = fn() -> Class;
 
 /// All classes, each with what builds it. The same questions every time.
 pub const CLASSES: &[(&str, Build)] = &[
-    ("single-byte comparisons", || class(300, single_bytes)),
-    ("character classes by table", || class(300, letter_classes)),
+    ("single-byte comparisons", || class(2000, single_bytes)),
+    ("character classes by table", || class(1000, letter_classes)),
     ("16- and 32-bit fields, little-endian", || {
-        class(300, |p, r| fields(p, r, shapes::little_endian))
+        class(2000, |p, r| fields(p, r, shapes::little_endian))
     }),
-    ("16- and 32-bit fields, big-endian", || class(300, |p, r| fields(p, r, shapes::big_endian))),
-    ("offset and length fields", || class(200, offsets)),
+    ("16- and 32-bit fields, big-endian", || class(2000, |p, r| fields(p, r, shapes::big_endian))),
+    ("offset and length fields", || class(500, offsets)),
     ("decimal numbers in ASCII", || class(200, decimals)),
-    ("UTF-8 sequences", || class(200, utf8)),
+    ("UTF-8 sequences", || class(2000, utf8)),
     ("base64 by table", || class(200, base64)),
     ("Luhn check, 16 digits", || class(30, luhn)),
     ("sum of 16 bytes", || class(100, sums)),

@@ -10,7 +10,7 @@ use stunt_terms::Pool;
 use super::{Part, Scratch, Values};
 
 /// How many models are kept.
-const KEPT: usize = 8;
+const KEPT: usize = 3;
 
 /// The last models found by search.
 #[derive(Default)]
