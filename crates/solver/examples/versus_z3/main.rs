@@ -48,8 +48,17 @@ fn main() {
         ratios.push((ratio, *name));
     }
     ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if let Some(&(median, name)) = ratios.get(ratios.len() / 2) {
-        println!("\nMedian class: {name}, {median:.1} times z3's throughput.");
+    if let (Some(lower), Some(upper)) =
+        (ratios.get((ratios.len().max(1) - 1) / 2), ratios.get(ratios.len() / 2))
+    {
+        println!(
+            "\nMedian: {:.1} times z3's throughput (middle classes: {}, {:.1}; {}, {:.1}).",
+            (lower.0 + upper.0) / 2.0,
+            lower.1,
+            lower.0,
+            upper.1,
+            upper.0
+        );
     }
 }
 
