@@ -29,3 +29,4 @@ pub use program::{BLOCK, Program, Values};
 pub use rewrite::RuleCounts;
 pub use support::{Run, Support};
 pub use term::{InputByte, MAX_WIDTH, Op, Operands, Sort, Table, TableId, Term, mask};
+pub use value::odd_inverse;

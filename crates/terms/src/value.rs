@@ -116,9 +116,26 @@ pub(crate) fn truncate(sort: Sort, value: u128) -> u128 {
     value & sort.mask()
 }
 
+/// The inverse of an odd number modulo 2^128, and so modulo every smaller power of two.
+pub fn odd_inverse(odd: u128) -> u128 {
+    debug_assert!(odd & 1 == 1, "an even number has no inverse");
+    let mut x = odd; // right modulo 2^3; each step of Newton's iteration doubles the right bits
+    for _ in 0..6 {
+        x = x.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(x)));
+    }
+    x
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inverses() {
+        for odd in [1u128, 3, 5, 0xcccc_cccd, u128::MAX, 0x1234_5678_9abc_def1] {
+            assert_eq!(odd.wrapping_mul(odd_inverse(odd)), 1);
+        }
+    }
 
     #[test]
     fn division_by_zero_follows_smt_lib() {

@@ -10,7 +10,7 @@
 //! Every model is evaluated before it is believed. Finding none means nothing.
 
 use stunt_models::ByteSet;
-use stunt_terms::{InputByte, Op, Pool, Term, mask};
+use stunt_terms::{InputByte, Op, Pool, Term, mask, odd_inverse};
 
 use super::{Part, Scratch, Values};
 
@@ -338,10 +338,8 @@ impl Repair<'_> {
             // Below or above: in a decimal number the digits after this one make up for it.
             return (quotient + u128::from(self.dice.flip())) & all;
         }
-        // A product that wraps. Newton's iteration for the inverse modulo 2^128.
-        let odd = by >> zeros;
-        let inverse =
-            (0..7).fold(odd, |x, _| x.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(x))));
+        // A product that wraps.
+        let inverse = odd_inverse(by >> zeros);
         (target >> zeros).wrapping_mul(inverse) & all >> zeros
     }
 }

@@ -164,7 +164,7 @@ impl Pool {
                 if c & mask(t) != 0 {
                     (Rule::EqProduct, self.boolean(false))
                 } else {
-                    let wanted = value::mul(width - t, c >> t, inverse(k >> t));
+                    let wanted = value::mul(width - t, c >> t, value::odd_inverse(k >> t));
                     let low = self.slice(0, width - t, x);
                     (Rule::EqProduct, self.in_range(low, wanted, wanted))
                 }
@@ -299,23 +299,4 @@ impl Pool {
 /// The four operands of two commutative operators with a shared one brought to the front.
 fn shared_first(x: Term, y: Term, v: Term, w: Term) -> Option<(Term, Term, Term, Term)> {
     [(x, y, v, w), (y, x, v, w), (x, y, w, v), (y, x, w, v)].into_iter().find(|(x, _, v, _)| x == v)
-}
-
-/// The inverse of an odd number modulo 2^128, by Newton's iteration.
-fn inverse(odd: u128) -> u128 {
-    let mut x = odd; // right modulo 2^3; each step doubles the number of right bits
-    for _ in 0..6 {
-        x = x.wrapping_mul(2u128.wrapping_sub(odd.wrapping_mul(x)));
-    }
-    x
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn inverses() {
-        for odd in [1u128, 3, 5, 0xcccc_cccd, u128::MAX, 0x1234_5678_9abc_def1] {
-            assert_eq!(odd.wrapping_mul(super::inverse(odd)), 1);
-        }
-    }
 }
