@@ -3,19 +3,19 @@
 //! A question ends at the first layer that knows the answer. Every model satisfies what was
 //! asked; in debug builds every model is evaluated to make sure. The solver belongs to one pool.
 
-use std::sync::Arc;
 use std::time::Instant;
 
-use stunt_models::{Component, Condition, Masks};
+use stunt_models::{Condition, Masks};
 use stunt_terms::{Assignment, Evaluator, Pool, Term};
 
 use crate::layer::cache::Cache;
 use crate::layer::cross::CrossCheck;
-use crate::layer::independent::{self, Open};
+use crate::layer::independent::{Open, Opener};
 use crate::layer::pairs::{self, Relations};
 use crate::layer::product::{self, Bench};
 use crate::layer::recent::Recent;
 use crate::layer::sat::{self, Engines};
+use crate::layer::sheet::Sheet;
 use crate::layer::{Outcome, Part, Scratch, Values, bounds, check, counted, hint, repair};
 use crate::query::{Answer, Budget, Model, Truth, Why};
 use crate::statistics::{Layer, Statistics};
@@ -36,6 +36,7 @@ pub struct Solver {
     pub masks: Masks,
     cross: Option<CrossCheck>,
     statistics: Statistics,
+    opener: Opener,
     pub(crate) scratch: Scratch,
     cache: Cache,
     recent: Recent,
@@ -54,6 +55,7 @@ impl Solver {
             masks: Masks::new(),
             cross: None,
             statistics: Statistics::default(),
+            opener: Opener::default(),
             scratch: Scratch::new(),
             cache: Cache::default(),
             recent: Recent::default(),
@@ -111,20 +113,24 @@ impl Solver {
             self.statistics.count(Layer::Hint);
             return answer;
         }
-        match independent::open(pool, masks, condition, hint.is_some(), questions) {
+        match self.opener.open(pool, masks, condition, hint.is_some(), questions) {
             Open::Contradiction => {
                 self.statistics.count(Layer::Domains);
                 Answer::Unsat
             }
-            Open::Components(components) => self.ask_components(pool, &components),
+            Open::Parts(free, parts) => self.ask_parts(pool, free, parts),
         }
     }
 
-    /// All of the components, each for itself.
-    pub(crate) fn ask_components(&mut self, pool: &Pool, parts: &[Arc<Component>]) -> Answer {
-        let (mut values, mut unknown) = (Values::new(), None);
-        for component in parts {
-            match self.part(pool, component) {
+    /// All of the parts, each for itself, beside bytes that have a value already.
+    fn ask_parts(&mut self, pool: &Pool, free: Values, parts: Vec<Part>) -> Answer {
+        let (mut values, mut unknown) = (free, None);
+        for _ in &values {
+            self.statistics.count(Layer::Domains);
+        }
+        for part in parts {
+            match self.part(pool, part) {
+                Outcome::Sat(found) if values.is_empty() => values = found,
                 Outcome::Sat(found) => values.extend(found),
                 Outcome::Unsat => return Answer::Unsat,
                 Outcome::Unknown(why) => unknown = Some(why),
@@ -136,39 +142,44 @@ impl Solver {
         }
     }
 
-    /// The layers for one component.
-    pub(crate) fn part(&mut self, pool: &Pool, component: &Arc<Component>) -> Outcome {
-        if let Some((byte, domain)) = component.single() {
+    /// The layers for one part.
+    pub(crate) fn part(&mut self, pool: &Pool, part: Part) -> Outcome {
+        if let ([(byte, domain)], []) = (&part.domains[..], &part.literals[..]) {
             self.statistics.count(Layer::Domains);
-            return domain.nth(0).map_or(Outcome::Unsat, |value| Outcome::Sat(vec![(byte, value)]));
+            return domain
+                .nth(0)
+                .map_or(Outcome::Unsat, |value| Outcome::Sat(vec![(*byte, value)]));
         }
-        if let Some(outcome) = self.cache.find(component) {
+        let fingerprint = part.fingerprint();
+        if let Some(outcome) = self.cache.find(fingerprint, &part) {
             self.statistics.count(Layer::Cache);
             return outcome;
         }
-        let mut part = Part::new(component);
-        let (layer, outcome) = self.search(pool, &mut part);
+        let (layer, outcome) = self.search(pool, fingerprint, &part);
         self.statistics.count(layer);
         if let Outcome::Sat(values) = &outcome {
             if self.check_models {
-                check::check(pool, &mut self.scratch, &Part::new(component), values, layer.name());
+                check::check(pool, &mut self.scratch, &part, values, layer.name());
             }
             self.recent.keep(values);
+            self.scratch.assign(values);
         }
-        self.cache.keep(component, &outcome);
+        self.cache.keep(fingerprint, part, &outcome);
         outcome
     }
 
     /// The layers that look for a model.
-    fn search(&mut self, pool: &Pool, part: &mut Part<'_>) -> (Layer, Outcome) {
-        if let Some(values) = self.recent.find(pool, &mut self.scratch, part) {
+    fn search(&mut self, pool: &Pool, seed: u64, part: &Part) -> (Layer, Outcome) {
+        let mut sheet = Sheet::new(pool, &mut self.scratch.marks, part);
+        if let Some(values) = self.recent.find(&mut sheet, part) {
             return (Layer::Recent, Outcome::Sat(values));
         }
         if self.shortcuts
-            && let Some(found) = self.shortcut(pool, part)
+            && let Some(found) = self.shortcut(pool, &mut sheet, seed, part)
         {
             return found;
         }
+        let part = &mut part.clone();
         if let Some(outcome) = pairs::propagate(pool, &mut self.relations, &mut self.bench, part) {
             return (Layer::Pairs, outcome);
         }
@@ -194,15 +205,18 @@ impl Solver {
         }
     }
 
-    /// Most models are a few repairs away, and most contradictions are a matter of size.
-    fn shortcut(&mut self, pool: &Pool, part: &Part<'_>) -> Option<(Layer, Outcome)> {
-        if let Some(values) = repair::search(pool, &mut self.scratch, part, repair::FEW_MOVES) {
-            return Some((Layer::Repair, Outcome::Sat(values)));
-        }
-        if bounds::exclude(pool, part) {
+    /// Most contradictions are a matter of size, and most models are a few repairs away.
+    fn shortcut(
+        &mut self,
+        pool: &Pool,
+        sheet: &mut Sheet<'_>,
+        seed: u64,
+        part: &Part,
+    ) -> Option<(Layer, Outcome)> {
+        let Some(ranges) = bounds::ranges(pool, sheet, part) else {
             return Some((Layer::Bounds, Outcome::Unsat));
-        }
-        let values = repair::search(pool, &mut self.scratch, part, repair::MANY_MOVES)?;
+        };
+        let values = repair::search(sheet, part, &ranges, &self.scratch.assignment, seed)?;
         Some((Layer::Repair, Outcome::Sat(values)))
     }
 
@@ -248,9 +262,10 @@ impl Solver {
         if condition.is_contradiction() {
             return Answer::Unsat;
         }
-        let mut components: Vec<Arc<Component>> = condition.components().cloned().collect();
-        components.sort_by_cached_key(|component| component.bytes().next());
-        self.ask_components(pool, &components)
+        match self.opener.open(pool, &mut self.masks, condition, false, &[]) {
+            Open::Contradiction => Answer::Unsat,
+            Open::Parts(free, parts) => self.ask_parts(pool, free, parts),
+        }
     }
 
     /// Compares every verdict of `satisfiable` with another solver's from now on.

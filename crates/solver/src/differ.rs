@@ -112,12 +112,12 @@ fn component_most(
     original: &Assignment,
     rng: &mut dyn RngCore,
 ) -> Result<Option<(Values, bool)>, Why> {
-    let first = match solver.part(pool, component) {
+    let part = Part::of(component);
+    let first = match solver.part(pool, part.clone()) {
         Outcome::Sat(values) => values,
         Outcome::Unsat => return Ok(None),
         Outcome::Unknown(why) => return Err(why),
     };
-    let part = Part::new(component);
     let step = Budget { conflicts: solver.budget.conflicts.min(STEP), ..solver.budget };
     let full = solver.budget;
     let Ok((backend, required)) = solver.engines.prepare(pool, &part) else {
@@ -151,7 +151,7 @@ fn component_most(
 /// The search in one component. `best` is a model throughout, and never gets worse.
 struct Search<'a> {
     backend: &'a mut Backend,
-    part: &'a Part<'a>,
+    part: &'a Part,
     original: &'a Assignment,
     required: Vec<Assumption>,
     /// For each byte that can differ: that it does.

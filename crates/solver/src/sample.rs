@@ -256,7 +256,7 @@ fn drawn_by(
                     values.extend(bytes.iter().copied().zip(out));
                 }
                 values.extend(free.iter().map(|&byte| (byte, rng.r#gen())));
-                if scratch.all_hold(pool, tested.iter().copied(), &values) {
+                if scratch.all_hold(pool, tested, &values) {
                     return Tried::Values(values);
                 }
             }
@@ -272,9 +272,9 @@ fn varied(
     component: &Arc<Component>,
     rng: &mut dyn RngCore,
 ) -> Outcome {
-    let outcome = solver.part(pool, component);
+    let part = Part::of(component);
+    let outcome = solver.part(pool, part.clone());
     let Outcome::Sat(found) = outcome else { return outcome };
-    let part = Part::new(component);
     let budget = Budget { conflicts: solver.budget.conflicts.min(VARIATION), ..solver.budget };
     let Ok((backend, required)) = solver.engines.prepare(pool, &part) else {
         return Outcome::Sat(found);

@@ -42,10 +42,9 @@ impl Evaluator {
         }
         self.stack.push(term);
         while let Some(&top) = self.stack.last() {
-            let op = pool.op(top);
             let pending = self.stack.len();
             if self.rounds[top.index()] != self.round {
-                for operand in op.operands() {
+                for operand in pool.operands(top) {
                     if self.rounds[operand.index()] != self.round {
                         self.stack.push(operand);
                     }
@@ -53,7 +52,7 @@ impl Evaluator {
                 if self.stack.len() > pending {
                     continue;
                 }
-                let value = self.apply(pool, top, op, assignment);
+                let value = self.apply(pool, top, pool.op(top), assignment);
                 (self.rounds[top.index()], self.values[top.index()]) = (self.round, value);
             }
             self.stack.pop();

@@ -5,10 +5,10 @@
 //! `value.rs`; where operands come from is for others to know.
 
 use crate::pool::Pool;
-use crate::term::{Op, Table, Term, mask};
+use crate::term::{Table, Term, mask};
 use crate::value;
 
-/// What a term is, without its operands: the names are those of [`Op`].
+/// What a term is, without its operands: the names are those of [`Op`](crate::Op).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "each is documented in `Op`")]
@@ -41,6 +41,40 @@ pub enum Kind {
     Slt,
 }
 
+impl Kind {
+    /// How many operands there are.
+    #[inline]
+    pub fn arity(self) -> usize {
+        match self {
+            Kind::Const | Kind::Byte => 0,
+            Kind::Not
+            | Kind::Neg
+            | Kind::Extract
+            | Kind::ZeroExtend
+            | Kind::SignExtend
+            | Kind::Table => 1,
+            Kind::Ite => 3,
+            Kind::And
+            | Kind::Or
+            | Kind::Xor
+            | Kind::Add
+            | Kind::Sub
+            | Kind::Mul
+            | Kind::UDiv
+            | Kind::URem
+            | Kind::SDiv
+            | Kind::SRem
+            | Kind::Shl
+            | Kind::LShr
+            | Kind::AShr
+            | Kind::Concat
+            | Kind::Eq
+            | Kind::Ult
+            | Kind::Slt => 2,
+        }
+    }
+}
+
 /// An operator that can be applied to numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator<'p> {
@@ -55,32 +89,38 @@ pub struct Operator<'p> {
 
 impl<'p> Operator<'p> {
     /// The operator of a term; `None` for constants and bytes.
+    #[inline]
     pub fn of(pool: &'p Pool, term: Term) -> Option<Operator<'p>> {
-        let mut operator = Operator::plain(pool.kind(term), pool.width(term));
-        match pool.op(term) {
-            Op::Const(_) | Op::Byte(_) => return None,
-            Op::Concat(_, a) | Op::SignExtend(a) | Op::Slt(a, _) => operator.detail = pool.width(a),
-            Op::Extract { lo, .. } => operator.detail = lo,
-            Op::Table(table, _) => operator.table = Some(pool.table_data(table)),
-            Op::Not(_)
-            | Op::Neg(_)
-            | Op::And(..)
-            | Op::Or(..)
-            | Op::Xor(..)
-            | Op::Add(..)
-            | Op::Sub(..)
-            | Op::Mul(..)
-            | Op::UDiv(..)
-            | Op::URem(..)
-            | Op::SDiv(..)
-            | Op::SRem(..)
-            | Op::Shl(..)
-            | Op::LShr(..)
-            | Op::AShr(..)
-            | Op::ZeroExtend(_)
-            | Op::Ite(..)
-            | Op::Eq(..)
-            | Op::Ult(..) => {}
+        let kind = pool.kind(term);
+        let mut operator = Operator::plain(kind, pool.width(term));
+        let mut operands = pool.operands(term);
+        match kind {
+            Kind::Const | Kind::Byte => return None,
+            Kind::Concat => operator.detail = operands.nth(1).map_or(0, |low| pool.width(low)),
+            Kind::SignExtend | Kind::Slt => {
+                operator.detail = operands.next().map_or(0, |a| pool.width(a));
+            }
+            Kind::Extract => operator.detail = pool.lowest_bit(term),
+            Kind::Table => operator.table = pool.table_of(term),
+            Kind::Not
+            | Kind::Neg
+            | Kind::And
+            | Kind::Or
+            | Kind::Xor
+            | Kind::Add
+            | Kind::Sub
+            | Kind::Mul
+            | Kind::UDiv
+            | Kind::URem
+            | Kind::SDiv
+            | Kind::SRem
+            | Kind::Shl
+            | Kind::LShr
+            | Kind::AShr
+            | Kind::ZeroExtend
+            | Kind::Ite
+            | Kind::Eq
+            | Kind::Ult => {}
         }
         Some(operator)
     }
@@ -94,6 +134,18 @@ impl<'p> Operator<'p> {
     #[inline]
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// The lowest bit that an extract takes; 0 for other operators.
+    #[inline]
+    pub fn lowest_bit(&self) -> u8 {
+        if self.kind == Kind::Extract { self.detail } else { 0 }
+    }
+
+    /// The table of a table read.
+    #[inline]
+    pub fn table(&self) -> Option<&'p Table> {
+        self.table
     }
 
     /// The width of the result; 1 for a Bool.

@@ -14,7 +14,7 @@ use crate::facts::Facts;
 use crate::operator::Kind;
 use crate::rewrite::{Rule, RuleCounts};
 use crate::support::Support;
-use crate::term::{InputByte, Op, Sort, Table, TableId, Term};
+use crate::term::{InputByte, Op, Operands, Sort, Table, TableId, Term};
 
 /// A term as stored: operator, sort and operands in 16 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -128,10 +128,31 @@ impl Pool {
         }
     }
 
+    /// The operands of a term, in order: those of its operator, found sooner.
+    #[inline]
+    pub fn operands(&self, term: Term) -> Operands {
+        let Packed { kind, words, .. } = self.nodes[term.index()];
+        Operands::first(kind.arity(), words)
+    }
+
+    /// The lowest bit that an extract takes; 0 for other terms.
+    pub(crate) fn lowest_bit(&self, term: Term) -> u8 {
+        self.nodes[term.index()].lo
+    }
+
+    /// The table that a table read is from.
+    pub(crate) fn table_of(&self, term: Term) -> Option<&Table> {
+        let Packed { kind, words, .. } = self.nodes[term.index()];
+        (kind == Kind::Table).then(|| &self.tables[words[1] as usize])
+    }
+
     /// The value of a constant term.
+    #[inline]
     pub fn as_const(&self, term: Term) -> Option<u128> {
-        match self.op(term) {
-            Op::Const(value) => Some(value),
+        let Packed { kind, sort, words: [a, b, _], .. } = self.nodes[term.index()];
+        match kind {
+            Kind::Const if sort > 64 => Some(self.wide[a as usize]),
+            Kind::Const => Some(u128::from(a) | u128::from(b) << 32),
             _ => None,
         }
     }
@@ -182,7 +203,7 @@ impl Pool {
         while let Some(term) = stack.pop() {
             if seen.insert(term) {
                 found.push(term);
-                stack.extend(self.op(term).operands());
+                stack.extend(self.operands(term));
             }
         }
         // Operands have smaller handles than their users.

@@ -252,9 +252,20 @@ pub struct Operands {
     len: usize,
 }
 
+impl Operands {
+    /// The first `len` of the terms at these positions.
+    #[inline]
+    pub(crate) fn first(len: usize, positions: [u32; 3]) -> Operands {
+        // Positions of terms are below the largest number; what is no position is not used.
+        let term = |position: u32| NonZeroU32::new(position.wrapping_add(1)).map(Term);
+        Operands { items: positions.map(term), next: 0, len }
+    }
+}
+
 impl Iterator for Operands {
     type Item = Term;
 
+    #[inline]
     fn next(&mut self) -> Option<Term> {
         if self.next == self.len {
             return None;

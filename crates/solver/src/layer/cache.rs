@@ -4,12 +4,9 @@
 //! it, and the problem is compared, so a collision costs time but never a wrong answer. `Unknown`
 //! is not kept: the next budget may be larger.
 
-use std::sync::Arc;
-
 use rustc_hash::FxHashMap;
-use stunt_models::Component;
 
-use super::Outcome;
+use super::{Outcome, Part};
 
 /// The most answers that are kept.
 const MOST: usize = 1 << 15;
@@ -17,24 +14,24 @@ const MOST: usize = 1 << 15;
 /// Answers by problem.
 #[derive(Default)]
 pub(crate) struct Cache {
-    known: FxHashMap<u128, (Arc<Component>, Outcome)>,
+    known: FxHashMap<u64, Box<(Part, Outcome)>>,
 }
 
 impl Cache {
-    /// The answer for this problem, if it was given before.
-    pub(crate) fn find(&self, component: &Component) -> Option<Outcome> {
-        let (known, outcome) = self.known.get(&component.fingerprint())?;
-        known.same_problem(component).then(|| outcome.clone())
+    /// The answer for the problem with this fingerprint, if it was given before.
+    pub(crate) fn find(&self, fingerprint: u64, part: &Part) -> Option<Outcome> {
+        let (known, outcome) = &**self.known.get(&fingerprint)?;
+        (known == part).then(|| outcome.clone())
     }
 
     /// Keeps an answer. When there are too many, all old ones go.
-    pub(crate) fn keep(&mut self, component: &Arc<Component>, outcome: &Outcome) {
+    pub(crate) fn keep(&mut self, fingerprint: u64, part: Part, outcome: &Outcome) {
         if let Outcome::Unknown(_) = outcome {
             return;
         }
         if self.known.len() >= MOST {
             self.known.clear();
         }
-        self.known.insert(component.fingerprint(), (Arc::clone(component), outcome.clone()));
+        self.known.insert(fingerprint, Box::new((part, outcome.clone())));
     }
 }

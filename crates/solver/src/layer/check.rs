@@ -11,14 +11,7 @@ use super::{Part, Scratch, Values};
 ///
 /// # Panics
 /// If the values do not satisfy the part.
-pub(crate) fn check(
-    pool: &Pool,
-    scratch: &mut Scratch,
-    part: &Part<'_>,
-    values: &Values,
-    layer: &str,
-) {
-    let complete = values.len() == part.component.len();
-    let satisfied = complete && scratch.satisfies(pool, part, values);
+pub(crate) fn check(pool: &Pool, scratch: &mut Scratch, part: &Part, values: &Values, layer: &str) {
+    let satisfied = part.allows(values) && scratch.all_hold(pool, &part.literals, values);
     assert!(satisfied, "the layer '{layer}' gave a model that does not satisfy the question");
 }

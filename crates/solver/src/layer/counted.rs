@@ -6,17 +6,15 @@
 
 use rand::SeedableRng;
 use rand::rngs::StdRng;
-use stunt_models::{Budget, solve};
+use stunt_models::{Budget, OwnedProblem, solve};
 use stunt_terms::Pool;
 
 use super::{Outcome, Part};
 
 /// The outcome, if a counting stage finds the solutions with little effort.
-pub(crate) fn search(pool: &Pool, part: &Part<'_>) -> Option<Outcome> {
-    let mut problem = part.component.as_problem();
-    for (own, &(_, narrowed)) in problem.domains.iter_mut().zip(&part.domains) {
-        *own = narrowed;
-    }
+pub(crate) fn search(pool: &Pool, part: &Part) -> Option<Outcome> {
+    let (bytes, domains) = part.domains.iter().copied().unzip();
+    let problem = OwnedProblem { bytes, domains, literals: part.literals.clone() };
     let space = solve(&problem.view(pool), &Budget::quick())?;
     if space.count().bits() == 0 {
         return Some(Outcome::Unsat);

@@ -3,6 +3,7 @@
 //! All but the first two work on one [`Part`]: a component of the condition with the question in
 //! it. Parts share no byte, so each is answered by itself.
 
+mod aim;
 pub(crate) mod bounds;
 pub(crate) mod cache;
 pub(crate) mod check;
@@ -16,11 +17,15 @@ pub(crate) mod recent;
 pub(crate) mod repair;
 pub(crate) mod sat;
 mod scratch;
+pub(crate) mod sheet;
 
 pub(crate) use scratch::Scratch;
 
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
 use stunt_models::{ByteSet, Component};
-use stunt_terms::InputByte;
+use stunt_terms::{InputByte, Term};
 
 use crate::query::Why;
 
@@ -38,22 +43,43 @@ pub(crate) enum Outcome {
     Unknown(Why),
 }
 
-/// A component that is to be satisfied, with domains that layers may have narrowed further: no
-/// solution has a value outside of them.
-pub(crate) struct Part<'a> {
-    pub(crate) component: &'a Component,
+/// A component that is to be satisfied, in plain vectors. Layers may narrow the domains further:
+/// no solution has a value outside of them.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub(crate) struct Part {
+    /// The bytes in order, each with the values that it may have.
     pub(crate) domains: Vec<(InputByte, ByteSet)>,
+    /// The literals over several bytes, in the order of their handles.
+    pub(crate) literals: Vec<Term>,
 }
 
-impl<'a> Part<'a> {
-    pub(crate) fn new(component: &'a Component) -> Part<'a> {
-        Part { component, domains: component.domains().collect() }
+impl Part {
+    /// The component as a part.
+    pub(crate) fn of(component: &Component) -> Part {
+        Part { domains: component.domains().collect(), literals: component.literals().collect() }
     }
 
-    /// Whether the values are within the component's own domains.
-    pub(crate) fn in_domains(&self, values: &[(InputByte, u8)]) -> bool {
-        values.iter().all(|&(byte, value)| {
-            self.component.domain(byte).is_some_and(|domain| domain.contains(value))
-        })
+    /// A number that equal parts share, and different ones hardly ever.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = FxHasher::default();
+        for (byte, domain) in &self.domains {
+            hasher.write_u64(u64::from(byte.source) << 32 | u64::from(byte.offset));
+            if *domain != ByteSet::ALL {
+                domain.words().into_iter().for_each(|word| hasher.write_u64(word));
+            }
+        }
+        for literal in &self.literals {
+            hasher.write_usize(literal.index());
+        }
+        hasher.finish()
+    }
+
+    /// Whether the values, one for each byte in order, are within the domains.
+    pub(crate) fn allows(&self, values: &[(InputByte, u8)]) -> bool {
+        let fits =
+            |(&(byte, domain), &(other, value)): (&(InputByte, ByteSet), &(InputByte, u8))| {
+                byte == other && domain.contains(value)
+            };
+        self.domains.len() == values.len() && self.domains.iter().zip(values).all(fits)
     }
 }

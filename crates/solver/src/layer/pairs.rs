@@ -92,16 +92,16 @@ pub(crate) fn propagate(
     pool: &Pool,
     relations: &mut Relations,
     bench: &mut Bench,
-    part: &mut Part<'_>,
+    part: &mut Part,
 ) -> Option<Outcome> {
     let over_two = |literal: &Term| pool.support(*literal).len() == 2;
-    let count = part.component.literals().filter(over_two).count();
+    let count = part.literals.iter().copied().filter(over_two).count();
     if !(1..=MOST_LITERALS).contains(&count) {
         return None;
     }
     let mut links: Vec<Link> = Vec::new();
-    let mut complete = count == part.component.literal_count();
-    for literal in part.component.literals().filter(over_two) {
+    let mut complete = count == part.literals.len();
+    for literal in part.literals.iter().copied().filter(over_two) {
         let Some(rows) = relations.of(pool, bench, literal) else {
             complete = false;
             continue;
@@ -136,7 +136,7 @@ pub(crate) fn propagate(
     (complete && links.len() + 1 == part.domains.len()).then(|| Outcome::Sat(pick(&links, part)))
 }
 
-fn place(part: &Part<'_>, byte: InputByte) -> Option<usize> {
+fn place(part: &Part, byte: InputByte) -> Option<usize> {
     part.domains.binary_search_by_key(&byte, |&(byte, _)| byte).ok()
 }
 
@@ -162,7 +162,7 @@ fn narrow(rows: &Rows, low: ByteSet, high: ByteSet) -> (ByteSet, ByteSet) {
 }
 
 /// Values along a tree of links: each byte's value has a partner in each of its links.
-fn pick(links: &[Link], part: &Part<'_>) -> Vec<(InputByte, u8)> {
+fn pick(links: &[Link], part: &Part) -> Vec<(InputByte, u8)> {
     let mut chosen: Vec<Option<u8>> = vec![None; part.domains.len()];
     let mut pending = vec![0];
     chosen[0] = part.domains[0].1.nth(0);

@@ -48,14 +48,14 @@ impl Bench {
 }
 
 /// Tries all cases, if they are few.
-pub(crate) fn search(pool: &Pool, bench: &mut Bench, part: &Part<'_>) -> Option<Outcome> {
+pub(crate) fn search(pool: &Pool, bench: &mut Bench, part: &Part) -> Option<Outcome> {
     let cases = part.domains.iter().try_fold(1usize, |cases, (_, domain)| {
         Some(cases * domain.len() as usize).filter(|&cases| cases <= MOST_CASES)
     })?;
     if cases == 0 {
         return Some(Outcome::Unsat);
     }
-    let mut sliced = bench.evaluator(pool, part.component.literals(), cases.div_ceil(64))?;
+    let mut sliced = bench.evaluator(pool, part.literals.iter().copied(), cases.div_ceil(64))?;
     let mut stride = 1;
     for &(byte, domain) in &part.domains {
         let values: Vec<u8> = domain.iter().collect();

@@ -5,9 +5,8 @@
 
 use std::collections::VecDeque;
 
-use stunt_terms::Pool;
-
-use super::{Part, Scratch, Values};
+use super::sheet::Sheet;
+use super::{Part, Values};
 
 /// How many models are kept.
 const KEPT: usize = 3;
@@ -20,40 +19,46 @@ pub(crate) struct Recent {
 
 impl Recent {
     /// Values from a recent model that satisfy the part.
-    pub(crate) fn find(
-        &self,
-        pool: &Pool,
-        scratch: &mut Scratch,
-        part: &Part<'_>,
-    ) -> Option<Values> {
-        self.models.iter().find_map(|model| {
-            let candidate = restrict(model, part)?;
-            scratch.satisfies(pool, part, &candidate).then_some(candidate)
-        })
+    pub(crate) fn find(&self, sheet: &mut Sheet<'_>, part: &Part) -> Option<Values> {
+        let mut tried = self.models.iter().filter(|model| {
+            restrict(model, sheet, part) && {
+                sheet.work_out();
+                sheet.holds()
+            }
+        });
+        tried.next().map(|_| sheet.bytes_of(part))
     }
 
     /// Keeps a model that was searched for.
     pub(crate) fn keep(&mut self, values: &Values) {
-        if self.models.len() == KEPT {
-            self.models.pop_back();
-        }
-        self.models.push_front(values.clone());
+        let mut oldest = match self.models.len() {
+            KEPT => self.models.pop_back().unwrap_or_default(),
+            _ => Values::new(),
+        };
+        oldest.clone_from(values);
+        self.models.push_front(oldest);
     }
 }
 
-/// The model's values for the part's bytes, if it has them all and they are in their domains.
-fn restrict(model: &Values, part: &Part<'_>) -> Option<Values> {
+/// Puts the model's values for the part's bytes on the sheet, if it has them all and they are in
+/// their domains.
+fn restrict(model: &Values, sheet: &mut Sheet<'_>, part: &Part) -> bool {
     if model.len() < part.domains.len() {
-        return None;
+        return false;
     }
     let mut at = 0;
-    part.domains
-        .iter()
-        .map(|&(byte, domain)| {
-            // Both are in order, and mostly equal.
+    for (&(byte, domain), place) in part.domains.iter().zip(0..) {
+        // Both are in order, and mostly equal.
+        if model.get(at).is_some_and(|&(other, _)| other != byte) {
             at += model[at..].partition_point(|&(other, _)| other < byte);
-            let &(other, value) = model.get(at)?;
-            (other == byte && domain.contains(value)).then_some((byte, value))
-        })
-        .collect()
+        }
+        match model.get(at) {
+            Some(&(other, value)) if other == byte && domain.contains(value) => {
+                sheet.set(place, value);
+            }
+            _ => return false,
+        }
+        at += 1;
+    }
+    true
 }

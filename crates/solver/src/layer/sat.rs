@@ -39,7 +39,7 @@ impl Engines {
     pub(crate) fn prepare(
         &mut self,
         pool: &Pool,
-        part: &Part<'_>,
+        part: &Part,
     ) -> Result<(&mut Backend, Vec<Assumption>), TooLarge> {
         let at = part.domains[0].0;
         self.uses += 1;
@@ -77,12 +77,12 @@ impl Engines {
 }
 
 /// The part as assumptions.
-fn state(backend: &mut Backend, pool: &Pool, part: &Part<'_>) -> Result<Vec<Assumption>, TooLarge> {
+fn state(backend: &mut Backend, pool: &Pool, part: &Part) -> Result<Vec<Assumption>, TooLarge> {
     let mut assumptions = Vec::new();
     for &(byte, domain) in part.domains.iter().filter(|(_, domain)| *domain != ByteSet::ALL) {
         assumptions.push(backend.member(byte, domain)?);
     }
-    for literal in part.component.literals() {
+    for &literal in &part.literals {
         assumptions.push(backend.holds(pool, literal)?);
     }
     assumptions.retain(|assumption| !assumption.is_trivial());
@@ -90,17 +90,12 @@ fn state(backend: &mut Backend, pool: &Pool, part: &Part<'_>) -> Result<Vec<Assu
 }
 
 /// The values of the part's bytes in the engine's model.
-pub(crate) fn values(backend: &Backend, part: &Part<'_>) -> Vec<(InputByte, u8)> {
+pub(crate) fn values(backend: &Backend, part: &Part) -> Vec<(InputByte, u8)> {
     part.domains.iter().map(|&(byte, _)| (byte, backend.value(byte))).collect()
 }
 
 /// Searches for a model of the part.
-pub(crate) fn search(
-    pool: &Pool,
-    engines: &mut Engines,
-    part: &Part<'_>,
-    budget: &Budget,
-) -> Outcome {
+pub(crate) fn search(pool: &Pool, engines: &mut Engines, part: &Part, budget: &Budget) -> Outcome {
     let Ok((backend, assumptions)) = engines.prepare(pool, part) else {
         return Outcome::Unknown(Why::TooLarge);
     };

@@ -1,45 +1,45 @@
-//! Evaluation of a part's literals under candidate values.
+//! Memory for evaluation that is kept from question to question.
 //!
-//! The scratch assignment keeps old values of bytes that a part does not have; no literal of the
-//! part reads them.
+//! The assignment keeps old values of bytes that a part does not have; no literal of the part reads
+//! them.
 
 use stunt_terms::{Assignment, Evaluator, InputByte, Pool, Term};
 
-use super::Part;
+use super::sheet::Marks;
 
-/// An evaluator with an assignment of its own.
+/// An evaluator with an assignment of its own, and the marks of sheets.
 pub(crate) struct Scratch {
     pub(crate) evaluator: Evaluator,
     pub(crate) assignment: Assignment,
+    pub(crate) marks: Marks,
 }
 
 impl Scratch {
     pub(crate) fn new() -> Scratch {
-        Scratch { evaluator: Evaluator::new(), assignment: Assignment::new() }
+        Scratch {
+            evaluator: Evaluator::new(),
+            assignment: Assignment::new(),
+            marks: Marks::default(),
+        }
     }
 
-    /// Whether the values, one for each byte of the part, satisfy it.
-    pub(crate) fn satisfies(
-        &mut self,
-        pool: &Pool,
-        part: &Part<'_>,
-        values: &[(InputByte, u8)],
-    ) -> bool {
-        part.in_domains(values) && self.all_hold(pool, part.component.literals(), values)
+    /// Takes over the values of bytes.
+    pub(crate) fn assign(&mut self, values: &[(InputByte, u8)]) {
+        for &(byte, value) in values {
+            self.assignment.set(byte, value);
+        }
     }
 
     /// Whether all literals hold under the values, which cover their bytes.
     pub(crate) fn all_hold(
         &mut self,
         pool: &Pool,
-        literals: impl IntoIterator<Item = Term>,
+        literals: &[Term],
         values: &[(InputByte, u8)],
     ) -> bool {
-        for &(byte, value) in values {
-            self.assignment.set(byte, value);
-        }
+        self.assign(values);
         self.evaluator.reset();
-        let Scratch { evaluator, assignment } = self;
-        literals.into_iter().all(|literal| evaluator.holds(pool, literal, assignment))
+        let Scratch { evaluator, assignment, .. } = self;
+        literals.iter().all(|&literal| evaluator.holds(pool, literal, assignment))
     }
 }
