@@ -1,0 +1,324 @@
+//! The block cache of one version of the code: blocks by address, linked to their successors.
+//!
+//! A block is made when control first comes to its address. Links between blocks and a small table
+//! for indirect jumps spare most lookups. When code changes, the blocks of the changed pages and
+//! all links are dropped.
+
+use iced_x86::{Decoder, DecoderOptions};
+use rustc_hash::FxHashMap;
+
+use super::{Block, End, Trap, lift, polish};
+use crate::{
+    cpu::Cpu,
+    jit::{Compiled, Jit, Left},
+    memory::{AddressSpace, PAGE},
+};
+
+/// Longest block, in instructions.
+const LONGEST: usize = 64;
+/// Most ops in a block: an instruction adds a few more after this.
+const MOST_OPS: usize = 400;
+const INDIRECT: usize = 4096;
+
+/// No block.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// What processor the decoder decodes for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Model {
+    /// x86-64 with SSE2 and nothing above: the bytes of `tzcnt` and `lzcnt` mean `bsf` and `bsr`.
+    #[default]
+    Baseline,
+    /// With everything that the machine has.
+    Full,
+}
+
+/// A block with its links.
+pub(crate) struct Entry {
+    pub(crate) block: Block,
+    /// The blocks that follow: by taking the branch, and by falling through.
+    pub(crate) links: [u32; 2],
+    /// How often it was interpreted.
+    warmth: u32,
+    compiled: Option<Compiled>,
+}
+
+/// Decoded code.
+pub struct Code {
+    /// The version of the address space that this was decoded from.
+    version: u64,
+    model: Model,
+    entries: Vec<Entry>,
+    by_address: FxHashMap<u64, u32>,
+    indirect: Box<[(u64, u32); INDIRECT]>,
+    jit: Option<Jit>,
+    /// After how many runs a block is compiled.
+    hot: u32,
+}
+
+/// Whether blocks are compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compile {
+    /// Never: everything is interpreted.
+    Never,
+    /// When a block turns out to be hot.
+    #[default]
+    WhenHot,
+    /// Before it runs for the first time.
+    AtOnce,
+}
+
+/// Interpreting a block so often costs about as much as compiling it.
+const HOT: u32 = 16;
+
+impl Code {
+    /// An empty cache.
+    #[must_use]
+    pub fn new(model: Model, compile: Compile) -> Self {
+        let (jit, hot) = match compile {
+            Compile::Never => (None, u32::MAX),
+            Compile::WhenHot => (Jit::new(), HOT),
+            Compile::AtOnce => (Jit::new(), 0),
+        };
+        Self {
+            jit,
+            hot,
+            version: u64::MAX,
+            model,
+            entries: Vec::new(),
+            by_address: FxHashMap::default(),
+            indirect: nowhere(),
+        }
+    }
+
+    /// Whether this was decoded from the address space, but for what it reports as written.
+    pub(crate) fn fits(&self, space: &AddressSpace) -> bool {
+        self.version == space.known_code()
+    }
+
+    /// Makes the cache fit the address space.
+    pub(crate) fn synchronise(&mut self, space: &mut AddressSpace) {
+        if !self.fits(space) {
+            self.clear();
+            space.take_code_writes();
+        } else if space.code_written() {
+            for number in space.take_code_writes() {
+                self.drop_page(number);
+            }
+        }
+        self.version = space.code_version();
+        space.code_is_known();
+    }
+
+    fn clear(&mut self) {
+        self.entries.clear();
+        self.by_address.clear();
+        if let Some(jit) = &mut self.jit {
+            jit.clear();
+        }
+        self.indirect = nowhere();
+    }
+
+    /// Forgets the blocks that touch a page.
+    fn drop_page(&mut self, number: u64) {
+        let entries = &self.entries;
+        self.by_address.retain(|_, id| {
+            let block = &entries[*id as usize].block;
+            let touches = block.start / PAGE <= number && (block.next - 1) / PAGE >= number;
+            // A quiet block relies on those who follow, which may reach into the next page.
+            let relies = block.quiet
+                && [0, 1].iter().any(|&side| {
+                    let page = block.target(side) / PAGE;
+                    page == number || page + 1 == number
+                });
+            !touches && !relies
+        });
+        for entry in &mut self.entries {
+            entry.links = [NONE; 2];
+        }
+        if let Some(jit) = &mut self.jit {
+            let all = self.entries.iter().zip(0..);
+            jit.unlink(all.filter_map(|(entry, id)| Some((id, entry.compiled?))));
+        }
+        self.indirect = nowhere();
+    }
+
+    /// The number of blocks decoded and kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_address.len()
+    }
+
+    /// Whether nothing was decoded yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_address.is_empty()
+    }
+
+    pub(crate) fn entry(&self, id: u32) -> &Entry {
+        &self.entries[id as usize]
+    }
+
+    pub(crate) fn link(&mut self, from: u32, side: usize, to: u32) {
+        self.entries[from as usize].links[side] = to;
+        let compiled = [from, to].map(|id| self.entries[id as usize].compiled);
+        if let (Some(jit), [Some(_), Some(to)]) = (&mut self.jit, compiled) {
+            jit.link(from, side, to);
+        }
+    }
+
+    /// Lets compiled code find the block at `address`.
+    pub(crate) fn remember(&mut self, address: u64, id: u32) {
+        if let (Some(jit), Some(compiled)) = (&mut self.jit, self.entries[id as usize].compiled) {
+            jit.remember(address, compiled);
+        }
+    }
+
+    /// A block's code.
+    #[inline]
+    pub(crate) fn compiled(&mut self, id: u32, space: &mut AddressSpace) -> Option<Compiled> {
+        let entry = &self.entries[id as usize];
+        if entry.compiled.is_some() || entry.warmth < self.hot {
+            return entry.compiled;
+        }
+        self.compile(id, space)
+    }
+
+    #[cold]
+    fn compile(&mut self, id: u32, space: &mut AddressSpace) -> Option<Compiled> {
+        let block = &self.entries[id as usize].block;
+        let sides: &[usize] = match block.end {
+            End::Next => &[1],
+            End::Jump(_) => &[0],
+            End::Branch { .. } | End::CompareBranch { .. } | End::TestBranch { .. } => &[0, 1],
+            _ => &[],
+        };
+        let targets: Vec<u64> = sides.iter().map(|&side| block.target(side)).collect();
+        let unread = !targets.is_empty()
+            && targets.into_iter().all(|target| {
+                let next = self.find(target, space);
+                self.entries[next as usize].block.flags_unread
+            });
+        let entry = &mut self.entries[id as usize];
+        if unread {
+            polish::hush(&mut entry.block);
+        }
+        // Whatever comes of it, it is not tried again.
+        entry.warmth = 0;
+        // A fetch that failed is looked at anew each time.
+        if entry.block.end != End::Trap(Trap::Fetch) {
+            entry.compiled = self.jit.as_mut()?.compile(id, &entry.block);
+        }
+        entry.compiled
+    }
+
+    /// A block is interpreted once more.
+    #[inline]
+    pub(crate) fn warm(&mut self, id: u32) {
+        self.entries[id as usize].warmth += 1;
+    }
+
+    /// Runs compiled code.
+    pub(crate) fn enter(
+        &self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        at: Compiled,
+        budget: i64,
+    ) -> (Left, i64) {
+        let jit = self.jit.as_ref().expect("there is compiled code");
+        jit.enter(cpu, space, at, budget)
+    }
+
+    /// The block at `address`, decoded if it is new.
+    #[inline]
+    pub(crate) fn find(&mut self, address: u64, space: &mut AddressSpace) -> u32 {
+        let slot = &self.indirect[place(address)];
+        if slot.0 == address { slot.1 } else { self.find_slowly(address, space) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_slowly(&mut self, address: u64, space: &mut AddressSpace) -> u32 {
+        let id = match self.by_address.get(&address) {
+            Some(&id) => id,
+            None => {
+                let block = decode(address, space, self.model);
+                let id = self.entries.len() as u32;
+                // What could not be fetched may be there another time.
+                if block.end == End::Trap(Trap::Fetch) && block.ops.is_empty() {
+                    self.entries.push(Entry { block, links: [NONE; 2], warmth: 0, compiled: None });
+                    return id;
+                }
+                self.entries.push(Entry { block, links: [NONE; 2], warmth: 0, compiled: None });
+                self.by_address.insert(address, id);
+                id
+            }
+        };
+        self.indirect[place(address)] = (address, id);
+        id
+    }
+}
+
+/// Where the table for indirect jumps keeps an address.
+#[inline(always)]
+fn place(address: u64) -> usize {
+    (address ^ (address >> 12)) as usize % INDIRECT
+}
+
+/// A table for indirect jumps that knows no address: each line names one that belongs elsewhere.
+fn nowhere() -> Box<[(u64, u32); INDIRECT]> {
+    let mut table = Box::new([(0, NONE); INDIRECT]);
+    table[place(0)].0 = 1;
+    table
+}
+
+/// Decodes the block at `start`.
+pub(crate) fn decode(start: u64, space: &mut AddressSpace, model: Model) -> Block {
+    let mut bytes = [0; 512];
+    let mut have = space.fetch(start, &mut bytes).unwrap_or(0);
+    let mut base = 0;
+    let options = match model {
+        Model::Baseline => DecoderOptions::NO_MPFX_0FBC | DecoderOptions::NO_MPFX_0FBD,
+        Model::Full => DecoderOptions::NONE,
+    };
+    let mut ops = Vec::new();
+    let mut marks: Vec<(u16, u16)> = Vec::new();
+    let mut at = start;
+    let mut end = loop {
+        let offset = (at - start) as usize;
+        if have - (offset - base) < 15 && have == bytes.len() {
+            base = offset;
+            have = space.fetch(at, &mut bytes).unwrap_or(0);
+        }
+        let window = &bytes[offset - base..have];
+        let mut decoder = Decoder::with_ip(64, window, at, options);
+        let instruction = decoder.decode();
+        let complete = !instruction.is_invalid();
+        let fetched = window.len();
+        if !complete && fetched < 15 && decoder.last_error() == iced_x86::DecoderError::NoMoreBytes
+        {
+            // The instruction runs into something that cannot be fetched.
+            if marks.is_empty() {
+                marks.push((0, 0));
+                break End::Trap(Trap::Fetch);
+            }
+            break End::Next;
+        }
+        marks.push((ops.len() as u16, offset as u16));
+        let leaving = lift::lift(&instruction, &mut ops);
+        at = if complete { instruction.next_ip() } else { at + 1 };
+        if let Some(end) = leaving {
+            break end;
+        }
+        if marks.len() >= LONGEST || ops.len() >= MOST_OPS {
+            break End::Next;
+        }
+    };
+    for page in start / PAGE..=at.saturating_sub(1).max(start) / PAGE {
+        space.watch_code(page * PAGE);
+    }
+    polish::polish(&mut ops, &mut end, &mut marks);
+    let flags_unread = polish::flags_unread(&ops, &end);
+    Block { start, next: at, ops: ops.into(), end, marks: marks.into(), flags_unread, quiet: false }
+}
