@@ -1,0 +1,25 @@
+//! Files that are mapped into memory: their content now, and what was written through a mapping.
+
+use super::{Files, content::Content, ids::InodeId, inode::Kind};
+
+impl Files {
+    /// The content of the file with this number, if it still exists.
+    pub fn mapped_content(&self, number: u64) -> Option<(Content, InodeId)> {
+        let id = InodeId(number);
+        match &self.inodes.get(&id)?.kind {
+            Kind::File(content) => Some((content.clone(), id)),
+            _ => None,
+        }
+    }
+
+    /// Takes over a page that was written through a shared mapping. A mapping cannot make a file
+    /// longer: what is behind the end is dropped.
+    pub fn write_back(&mut self, number: u64, offset: u64, bytes: &[u8]) {
+        let Some((content, id)) = self.mapped_content(number) else { return };
+        let count = content.len().saturating_sub(offset).min(bytes.len() as u64) as usize;
+        if count > 0 {
+            // The inode is a regular file that is open: changing it cannot fail.
+            let _ = self.change(id, |content| content.write_at(offset, &bytes[..count]));
+        }
+    }
+}
