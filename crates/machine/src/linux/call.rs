@@ -1,0 +1,172 @@
+//! A system call under way: who makes it, with which arguments, and how it can end.
+
+use super::{
+    Kernel,
+    errno::Errno,
+    fs::{Caller, FileId},
+    process::{Blocked, Process, Thread},
+};
+use crate::memory::AddressSpace;
+
+/// How a system call ends.
+pub(crate) enum Flow {
+    /// With a result.
+    Done(Result<u64, Errno>),
+    /// Not yet: it is made again when something happened, at the latest at the deadline (in
+    /// nanoseconds of the machine's clock).
+    Block(Option<u64>),
+    /// The registers are as they should be: the thread is gone, runs another program, or has
+    /// returned from a signal.
+    Leave,
+}
+
+impl From<Errno> for Flow {
+    fn from(errno: Errno) -> Self {
+        Self::Done(Err(errno))
+    }
+}
+
+impl From<Result<u64, Errno>> for Flow {
+    fn from(result: Result<u64, Errno>) -> Self {
+        Self::Done(result)
+    }
+}
+
+/// A system call under way.
+pub(crate) struct Call<'a> {
+    pub(crate) kernel: &'a mut Kernel,
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
+    pub(crate) number: u64,
+    pub(crate) arguments: [u64; 6],
+}
+
+/// The longest path that the kernel takes, with its zero.
+const PATH_MAX: usize = 4096;
+
+impl Call<'_> {
+    /// The calling process.
+    pub(crate) fn process(&mut self) -> &mut Process {
+        self.kernel.process(self.pid)
+    }
+
+    /// The calling thread.
+    pub(crate) fn thread(&mut self) -> &mut Thread {
+        let tid = self.tid;
+        self.process().thread(tid).expect("the caller exists")
+    }
+
+    /// The memory of the caller.
+    pub(crate) fn space(&mut self) -> &mut AddressSpace {
+        self.process().space()
+    }
+
+    /// An argument as a signed 32-bit number, such as a descriptor.
+    pub(crate) fn int(&self, n: usize) -> i32 {
+        self.arguments[n] as i32
+    }
+
+    /// `length` bytes of the caller's memory.
+    pub(crate) fn bytes(&mut self, address: u64, length: usize) -> Result<Vec<u8>, Errno> {
+        // Nobody has so much: do not try to allocate it.
+        if length > 1 << 31 {
+            return Err(Errno::EFAULT);
+        }
+        let mut buffer = vec![0; length];
+        self.space().read(address, &mut buffer).map_err(|_| Errno::EFAULT)?;
+        Ok(buffer)
+    }
+
+    /// A number in the caller's memory.
+    pub(crate) fn word(&mut self, address: u64) -> Result<u64, Errno> {
+        Ok(u64::from_le_bytes(self.space().load(address).map_err(|_| Errno::EFAULT)?))
+    }
+
+    /// A 32-bit number in the caller's memory.
+    pub(crate) fn half(&mut self, address: u64) -> Result<u32, Errno> {
+        Ok(u32::from_le_bytes(self.space().load(address).map_err(|_| Errno::EFAULT)?))
+    }
+
+    /// Stores bytes in the caller's memory, all or none.
+    pub(crate) fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), Errno> {
+        self.space().write(address, bytes).map_err(|_| Errno::EFAULT)
+    }
+
+    /// The same, unless the address is zero.
+    pub(crate) fn put_if(&mut self, address: u64, bytes: &[u8]) -> Result<(), Errno> {
+        if address == 0 { Ok(()) } else { self.put(address, bytes) }
+    }
+
+    /// A path in the caller's memory.
+    pub(crate) fn path(&mut self, address: u64) -> Result<Vec<u8>, Errno> {
+        let path = self.space().read_string(address, PATH_MAX).map_err(|_| Errno::EFAULT)?;
+        if path.len() >= PATH_MAX { Err(Errno::ENAMETOOLONG) } else { Ok(path) }
+    }
+
+    /// A list of strings, ended by a null pointer, as `execve` takes it.
+    pub(crate) fn strings(&mut self, mut address: u64) -> Result<Vec<Vec<u8>>, Errno> {
+        let mut strings = Vec::new();
+        let mut size = 0;
+        while address != 0 {
+            let at = self.word(address)?;
+            if at == 0 {
+                break;
+            }
+            let string = self.space().read_string(at, 1 << 17).map_err(|_| Errno::EFAULT)?;
+            size += string.len() + 9;
+            if size > 1 << 21 {
+                return Err(Errno::E2BIG);
+            }
+            strings.push(string);
+            address += 8;
+        }
+        Ok(strings)
+    }
+
+    /// The open file of a descriptor.
+    pub(crate) fn file(&mut self, fd: i32) -> Result<FileId, Errno> {
+        self.process().descriptors.get(fd)
+    }
+
+    /// Runs `work` on the files, in the name of the caller.
+    pub(crate) fn with_files<T>(
+        &mut self,
+        work: impl FnOnce(&mut super::fs::Files, &Caller<'_>) -> T,
+    ) -> T {
+        let kernel = &mut *self.kernel;
+        let process = &kernel.processes.0[&self.pid];
+        let caller = Caller {
+            cwd: process.cwd,
+            umask: process.umask,
+            pid: self.pid,
+            tid: self.tid,
+            user: &kernel.user,
+            processes: &kernel.processes,
+        };
+        work(&mut kernel.files, &caller)
+    }
+
+    /// Ends the call as not finished: it goes on behind the `done` bytes that it has moved.
+    pub(crate) fn block(&mut self, done: usize, deadline: Option<u64>) -> Flow {
+        let blocked = Blocked {
+            number: self.number,
+            arguments: self.arguments,
+            deadline,
+            woken: false,
+            futex: None,
+            done,
+        };
+        self.thread().resumed = Some(Box::new(blocked));
+        Flow::Block(deadline)
+    }
+
+    /// Whether the caller has been blocked in this call before, and how far it came.
+    pub(crate) fn progress(&mut self) -> usize {
+        self.thread().resumed.as_ref().map_or(0, |blocked| blocked.done)
+    }
+
+    /// The deadline of a call that is made again.
+    pub(crate) fn deadline(&mut self) -> Option<u64> {
+        self.thread().resumed.as_ref().and_then(|blocked| blocked.deadline)
+    }
+}

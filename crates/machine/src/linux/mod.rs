@@ -1,0 +1,36 @@
+//! The Linux kernel as a program sees it: files, memory, processes, signals, time.
+//!
+//! ```text
+//! schedule ──► call ──► file_calls, memory_calls, process_calls, signal_calls, time_calls, timers
+//!     │                     fs        memory       process, loader    signal      clock
+//!     └──► signal (delivery)
+//! ```
+//!
+//! Everything is deterministic and closed; a system call that is not here answers `ENOSYS` and is
+//! counted.
+
+pub mod abi;
+mod call;
+mod clock;
+pub mod errno;
+mod file_calls;
+pub mod fs;
+mod kernel;
+mod loader;
+mod memory_calls;
+mod numbers;
+mod proc_texts;
+mod process;
+mod process_calls;
+mod schedule;
+mod signal;
+mod signal_calls;
+mod threads;
+mod time_calls;
+mod timers;
+
+pub use kernel::{Kernel, Setup};
+pub use numbers::syscall_name;
+pub use process::Death;
+pub use schedule::{Caches, Crash, Ending, LimitReached, Limits};
+pub use signal::{Signal, signal_name};
