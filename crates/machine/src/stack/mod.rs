@@ -1,0 +1,36 @@
+//! Call stacks: unwinding, symbols and build identities of a stopped program.
+//!
+//! ```text
+//! registers, memory, modules ──► walk ──► addresses ──► symbols ──► CallStack
+//!                                 │ image, cfi, step       │ symtab, lines, debugfile, demangle
+//! ```
+//!
+//! Give [`Symbols::call_stack`] the [`Registers`] of a stopped thread, a function that reads its
+//! memory and the list of its [`Module`]s. Frames are found by call frame information, else by frame
+//! pointer, else by searching the stack, and each says how ([`Trust`]).
+//!
+//! Everything that is read may be hostile: files, tables and memory can make a stack poorer or
+//! wrong, but never make this module panic or run without end. It does not know the machine that
+//! runs the program: stacks of native processes are walked by the same code.
+
+mod cfi;
+mod debugfile;
+mod demangle;
+mod frame;
+mod image;
+mod lines;
+mod memory;
+mod module;
+mod registers;
+mod step;
+mod symbols;
+mod symtab;
+mod walk;
+
+pub use debugfile::ReadFile;
+pub use frame::{BuildId, CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
+pub use memory::Memory;
+pub use module::{Load, Mapping, Module, Source};
+pub use registers::Registers;
+pub use symbols::Symbols;
+pub use walk::{Limits, Walk, WalkedFrame};
