@@ -1,0 +1,60 @@
+// Descriptors: doubling, flags, controls.
+#include "t.h"
+
+int main(void) {
+    char b[100]; int p[2], n = 0; struct winsize w; struct termios t;
+    T(dup(0)); T(dup(99)); T(dup2(0, 10)); T(dup2(0, 0)); T(dup2(99, 99)); T(dup2(0, -1));
+    T(dup2(0, 1 << 20)); T(dup3(0, 11, O_CLOEXEC)); T(dup3(0, 0, 0)); T(dup3(0, 12, 1));
+    T(fcntl(11, F_GETFD)); T(fcntl(10, F_GETFD)); T(fcntl(10, F_SETFD, FD_CLOEXEC));
+    T(fcntl(10, F_GETFD)); T(fcntl(99, F_GETFD)); T(fcntl(0, F_DUPFD, 20));
+    T(fcntl(0, F_DUPFD_CLOEXEC, 20)); T(fcntl(21, F_GETFD)); T(fcntl(0, F_DUPFD, 1 << 20));
+    T(fcntl(0, F_DUPFD, -1)); T(fcntl(0, 12345));
+    int f = open("f", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644); T(fcntl(f, F_GETFL));
+    T(fcntl(f, F_SETFL, O_NONBLOCK)); T(fcntl(f, F_GETFL)); T(fcntl(f, F_GETFD));
+    int o = open("f", O_PATH); T(fcntl(o, F_GETFL)); T(fcntl(o, F_SETFL, 0));
+    T(ioctl(o, FIONREAD, &n)); T(flock(o, LOCK_SH)); T(dup(o) > 0);
+    T(lseek(dup(0), 3, SEEK_SET)); T(lseek(0, 0, SEEK_CUR));
+    struct flock l = {F_WRLCK, SEEK_SET, 0, 10}; T(fcntl(f, F_SETLK, &l)); T(fcntl(f, F_GETLK, &l));
+    T(l.l_type); l.l_type = F_UNLCK; T(fcntl(f, F_SETLKW, &l)); l.l_type = 9;
+    T(fcntl(f, F_SETLK, &l)); T(fcntl(f, F_SETLK, BAD)); l.l_type = F_WRLCK;
+    T(fcntl(0, F_SETLK, &l)); l.l_pid = 0; l.l_type = F_RDLCK; T(fcntl(f, F_OFD_SETLK, &l));
+    T(flock(f, LOCK_EX)); T(flock(f, LOCK_UN)); T(flock(f, 77)); T(flock(99, LOCK_SH));
+    T(fcntl(f, F_GETOWN)); T(fcntl(f, F_GETLEASE)); T(fcntl(f, F_GET_SEALS));
+    T(pipe(p)); T(pipe(BAD)); T(pipe2(p, 0x1234567)); T(pipe2(p, O_CLOEXEC | O_NONBLOCK));
+    T(fcntl(p[0], F_GETFD)); T(fcntl(p[1], F_GETFL)); T(read(p[0], b, 5));
+    T(write(p[1], "hello", 5)); T(ioctl(p[0], FIONREAD, &n)); T(n); T(read(p[0], b, 99));
+    T(lseek(p[0], 0, SEEK_SET)); T(pread(p[0], b, 1, 0)); T(read(p[1], b, 1)); T(write(p[0], b, 1));
+    T(fcntl(p[0], F_GETPIPE_SZ)); T(fcntl(p[0], F_SETPIPE_SZ, 8000)); T(fcntl(f, F_GETPIPE_SZ));
+    T(ftruncate(p[1], 0)); T(fsync(p[1])); T(posix_fadvise(p[0], 0, 0, 0));
+    T(sync_file_range(p[0], 0, 0, 0)); T(fallocate(p[1], 0, 0, 1));
+    long total = 0, r; while ((r = write(p[1], b, 100)) > 0) total += r; T(total);
+    T(errno == EAGAIN);
+    T(close(p[1])); total = 0; while ((r = read(p[0], b, 100)) > 0) total += r; T(total); T(r);
+    T(close(p[0])); T(close(p[0]));
+    T(ioctl(0, TCGETS, &t)); T(ioctl(1, TIOCGWINSZ, &w)); T(isatty(0)); T(ioctl(f, TCGETS, &t));
+    T(ioctl(f, FIONREAD, &n)); T(n); T(ioctl(99, TCGETS, &t)); T(ioctl(f, FIOCLEX));
+    T(fcntl(f, F_GETFD)); T(ioctl(f, FIONCLEX)); T(fcntl(f, F_GETFD)); n = 0;
+    T(ioctl(f, FIONBIO, &n)); T(fcntl(f, F_GETFL)); n = 1; T(ioctl(f, FIONBIO, &n));
+    T(fcntl(f, F_GETFL)); T(ioctl(f, FIONBIO, BAD)); T(ioctl(f, 0x12345678, &n));
+    T(ioctl(f, FIGETBSZ, &n)); T(n); T(ioctl(1, TIOCGPGRP, &n));
+    T(ioctl(open("/dev/null", O_RDWR), TCGETS, &t));
+    int m = memfd_create("mem", MFD_ALLOW_SEALING | MFD_CLOEXEC); T(fcntl(m, F_GETFD));
+    T(write(m, "data", 4)); T(fcntl(m, F_GET_SEALS)); T(fcntl(m, F_ADD_SEALS, F_SEAL_GROW));
+    T(write(m, "x", 1)); T(ftruncate(m, 9)); T(ftruncate(m, 2));
+    T(fcntl(m, F_ADD_SEALS, F_SEAL_SEAL)); T(fcntl(m, F_ADD_SEALS, F_SEAL_WRITE));
+    T(pread(m, b, 9, 0)); T(memfd_create("x", 0x7000)); T(memfd_create(BAD, 0)); char name[300];
+    memset(name, 'n', 299); name[299] = 0; T(memfd_create(name, 0));
+    char path[64], link[100]; sprintf(path, "/proc/self/fd/%d", m); r = readlink(path, link, 99);
+    S(link, r); r = readlink("/proc/self/fd/99", link, 99); T(r);
+    sprintf(path, "/proc/self/fd/%d", f); T(open(path, O_RDONLY) > 0);
+    T(close_range(20, 30, 0)); T(fcntl(20, F_GETFD)); T(close_range(5, 3, 0));
+    T(close_range(5, 7, 99)); T(close_range(10, 11, CLOSE_RANGE_CLOEXEC)); T(fcntl(10, F_GETFD));
+    T(close(-1)); T(close(500));
+    T(close_range(3, ~0u, 0)); T(open("f", O_RDONLY)); T(close(0)); T(dup(1));
+    T(open("f", O_RDONLY));
+    struct { long a, b; } lim = {6, 6}; syscall(SYS_setrlimit, 7, &lim); T(open("f", O_RDONLY));
+    T(open("f", O_RDONLY)); T(open("f", O_RDONLY)); T(dup(1)); T(pipe(p)); T(dup2(1, 6));
+    T(dup2(1, 5)); T(socket(AF_UNIX, SOCK_STREAM, 0)); T(fcntl(1, F_DUPFD, 6));
+    T(memfd_create("x", 0));
+    return 0;
+}

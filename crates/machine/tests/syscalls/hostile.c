@@ -1,0 +1,61 @@
+// Arguments that make no sense: sizes, addresses, numbers.
+#include "t.h"
+
+int main(void) {
+    char b[100]; char *g = guarded(); int p[2]; struct iovec v[1024]; pipe2(p, O_NONBLOCK);
+    int f = open("f", O_RDWR | O_CREAT, 0600); T(write(f, "some content", 12));
+    T(syscall(SYS_read, f, g, 1ul << 22)); T(syscall(SYS_pread64, f, g, -1ul, 0L));
+    T(syscall(SYS_pread64, f, g, 1ul << 46, 0L)); S(g, 12);
+    T(syscall(SYS_pread64, f, g + 4090, 1ul << 22, 0L)); S(g + 4090, 6);
+    T(syscall(SYS_pread64, f, 0L, 1ul << 22, 0L)); T(syscall(SYS_pread64, f, 0L, 0L, 0L));
+    T(syscall(SYS_pread64, f, g, 5L, LONG_MAX)); T(syscall(SYS_pwrite64, f, g, 5L, LONG_MAX));
+    T(syscall(SYS_lseek, f, LONG_MAX, SEEK_CUR)); T(syscall(SYS_lseek, f, LONG_MIN, SEEK_SET));
+    T(syscall(SYS_write, f, g + 4000, 1ul << 22)); T(lseek(f, 0, SEEK_END)); T(ftruncate(f, 12));
+    T(syscall(SYS_write, p[1], g + 4000, 200L)); T(syscall(SYS_write, p[1], g + 4096, 200L));
+    T(read(p[0], b, 100)); T(write(p[1], "1234567890", 10));
+    T(syscall(SYS_read, p[0], g + 4096, 10L)); T(syscall(SYS_read, p[0], g + 4092, 10L) > 0);
+    for (int i = 0; i < 1024; i++) v[i] = (struct iovec){g + i, 1};
+    T(lseek(f, 0, SEEK_SET)); T(readv(f, v, 1024)); S(g, 12);
+    T(syscall(SYS_readv, f, v, 1ul << 33));
+    for (int i = 0; i < 3; i++) v[i] = (struct iovec){g, LONG_MAX};
+    T(readv(f, v, 3)); T(writev(f, v, 3));
+    v[0] = (struct iovec){g, 4}; v[1] = (struct iovec){(void *)-8, 4}; T(preadv(f, v, 2, 0));
+    v[1] = (struct iovec){g + 4096, 4}; T(preadv(f, v, 2, 0)); T(pwritev(f, v, 2, 0));
+    v[0].iov_len = 0; v[1] = (struct iovec){BAD, 0}; T(preadv(f, v, 2, 0)); T(pwritev(f, v, 2, 0));
+    T(syscall(SYS_open, -1L, 0, 0)); T(syscall(SYS_openat, 12345, "x", 0, 0));
+    T(syscall(SYS_openat, AT_FDCWD, g + 4096, 0, 0)); g[4095] = 'x';
+    T(syscall(SYS_openat, AT_FDCWD, g + 4095, 0, 0)); T(syscall(SYS_close, 1ul << 32 | 77));
+    T(syscall(SYS_getdents64, open(".", O_RDONLY), g + 4096, 100));
+    T(syscall(SYS_poll, g + 4090, 2, 0)); T(syscall(SYS_poll, g, -1, 0));
+    T(syscall(SYS_select, 1 << 30, 0L, 0L, 0L, &(struct timeval){0, 0}));
+    T(syscall(SYS_epoll_wait, epoll_create1(0), g, 1 << 30, 0));
+    T(syscall(SYS_sendfile, f, f, 0L, -1L) == -1 || 1); T(syscall(SYS_ftruncate, f, 12L));
+    T(syscall(SYS_splice, p[0], 0L, f, 0L, 0L, 0)); T(syscall(SYS_dup3, f, -5, 0));
+    T(syscall(SYS_fcntl, f, F_DUPFD, -1L)); T(syscall(SYS_fcntl, f, F_SETPIPE_SZ, 1L << 40));
+    T(syscall(SYS_fcntl, p[0], F_SETPIPE_SZ, 0L)); T(syscall(SYS_ioctl, f, -1L, -1L));
+    T(syscall(SYS_mkdirat, AT_FDCWD, "odd", 0177777)); struct stat s; T(stat("odd", &s));
+    printf("%o\n", s.st_mode & 07000); T(syscall(SYS_mknod, "n", 0xffffffff, 0));
+    T(chmod("f", 0777777));
+    T(stat("f", &s)); printf("%o\n", s.st_mode); T(syscall(SYS_umask, 0xffffffff) >= 0);
+    T(syscall(SYS_umask, 022)); T(syscall(SYS_getcwd, g + 4095, 100));
+    T(syscall(SYS_getcwd, g, 1ul << 40) > 0);
+    T(syscall(SYS_readlink, "/proc/self/exe", g + 4094, 100));
+    T(syscall(SYS_readlink, "x", g, -1L));
+    int k[2]; socketpair(AF_UNIX, SOCK_STREAM, 0, k);
+    T(syscall(SYS_sendto, k[0], g + 4000, 96L, 0, 0L, 0)); T(recv(k[1], b, 100, 0));
+    T(syscall(SYS_sendto, k[0], 0L, 10L, 0, 0L, 0));
+    T(syscall(SYS_recvfrom, k[1], 0L, 10L, MSG_DONTWAIT, 0L, 0L));
+    T(syscall(SYS_bind, k[0], g, -1)); T(syscall(SYS_connect, k[0], g, 200));
+    T(syscall(SYS_listen, k[0], -1));
+    T(syscall(SYS_setsockopt, k[0], 1, 99, g, 4));
+    T(syscall(SYS_getsockopt, k[0], 1, 3, g, g + 4096));
+    struct msghdr m = {.msg_iov = v, .msg_iovlen = 1ul << 40}; T(sendmsg(k[0], &m, 0));
+    T(recvmsg(k[1], &m, 0));
+    m = (struct msghdr){.msg_iov = v, .msg_iovlen = 1, .msg_control = g, .msg_controllen = 1ul << 40};
+    T(sendmsg(k[0], &m, 0)); memset(g, 0, 64); m.msg_controllen = 32; T(sendmsg(k[0], &m, 0));
+    T(syscall(SYS_eventfd2, 0xffffffff, 0) > 2); T(syscall(SYS_fallocate, f, 0, LONG_MAX, 1L));
+    T(syscall(SYS_fallocate, f, 0, 1L, LONG_MAX)); T(syscall(SYS_truncate, "f", LONG_MAX));
+    T(syscall(SYS_close_range, 0xfffffff0u, 0xffffffffu, 0));
+    T(syscall(SYS_copy_file_range, f, 0L, f, 0L, -1L, 0) <= 0);
+    return 0;
+}
