@@ -9,6 +9,7 @@ mod double;
 mod figures;
 mod measure;
 mod outcome;
+mod run;
 mod server;
 mod view;
 
@@ -35,12 +36,15 @@ enum Command {
     Demo(demo::Arguments),
     /// How much a condition reveals, and a random solution of it
     Measure(measure::Arguments),
+    /// Run a program in the machine
+    Run(run::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Measure(arguments) => measure::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
     };
     // An error is a sentence for the user, so no backtrace, whatever RUST_BACKTRACE says.
     result.map_or_else(

@@ -11,7 +11,9 @@ Exit codes:
   0  done
   2  the command line, a file or a condition cannot be used; the message says why
   3  no input satisfies the condition
-  5  whether an input satisfies the condition could not be found out within the limits";
+  4  the program needs something that the machine does not have, or reached a limit
+  5  whether an input satisfies the condition could not be found out within the limits
+`stunt run` exits as the program does: with its code, or 128 and the number of the signal.";
 
 /// The exit code of everything that the user can put right.
 pub const USAGE: u8 = 2;
@@ -25,6 +27,12 @@ pub enum Outcome {
     Unsatisfiable,
     /// The solver gave up.
     Undecided,
+    /// A program ran and ended with this status.
+    Program(u8),
+    /// A program needs what the machine does not have.
+    Unsupported,
+    /// A program reached a limit.
+    Limit,
 }
 
 impl Outcome {
@@ -34,6 +42,8 @@ impl Outcome {
             Outcome::Done => 0,
             Outcome::Unsatisfiable => 3,
             Outcome::Undecided => 5,
+            Outcome::Program(code) => code,
+            Outcome::Unsupported | Outcome::Limit => 4,
         })
     }
 }
