@@ -1,8 +1,11 @@
 //! `cargo xtask bench`: the tables of `BENCHMARKS.md`, measured on this machine.
 //!
-//! Each table is printed by an example of the crate that it measures, built in release. With
+//! Each table is printed by an example of the crate that it measures, built in release; the one of
+//! whole programs is measured by `bench/machine.rs`. With
 //! `--write` the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`,
 //! with the date and the processor; all other text stays. Nothing passes or fails by a time.
+
+mod machine;
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -34,6 +37,10 @@ enum Bench {
     Eval,
     /// Exact counting of conditions
     Count,
+    /// Programs of Debian: natively, in qemu, in the machine
+    Machine,
+    /// Copies of a running machine
+    Snapshots,
 }
 
 impl Bench {
@@ -42,21 +49,24 @@ impl Bench {
             Bench::Solver => "solver",
             Bench::Eval => "eval",
             Bench::Count => "count",
+            Bench::Machine => "machine",
+            Bench::Snapshots => "snapshots",
         }
     }
 
-    /// The package and the example that prints the table.
-    fn example(self) -> (&'static str, &'static str) {
+    /// The table, from an example of the crate or, for whole programs, from here.
+    fn measure(self) -> Result<String> {
         match self {
-            Bench::Solver => ("stunt-solver", "versus_z3"),
-            Bench::Eval => ("stunt-terms", "eval_speed"),
-            Bench::Count => ("stunt-leakage", "counting"),
+            Bench::Solver => self.run_example("stunt-solver", "versus_z3"),
+            Bench::Eval => self.run_example("stunt-terms", "eval_speed"),
+            Bench::Count => self.run_example("stunt-leakage", "counting"),
+            Bench::Machine => machine::measure(),
+            Bench::Snapshots => self.run_example("stunt-machine", "snapshots"),
         }
     }
 
     /// Builds and runs the example; its standard output is the table.
-    fn measure(self) -> Result<String> {
-        let (package, example) = self.example();
+    fn run_example(self, package: &str, example: &str) -> Result<String> {
         eprintln!("measuring {}: {package}, example {example}", self.name());
         let arguments = ["run", "--release", "--quiet", "--package", package, "--example", example];
         let output = Command::new("cargo")

@@ -7,7 +7,10 @@ mod bench;
 mod bless;
 mod borders;
 mod files;
+mod packages;
+mod soak;
 mod step;
+mod subjects;
 mod test;
 mod tidy;
 mod tools;
@@ -32,8 +35,12 @@ enum Command {
     Tidy,
     /// Run the golden tests with STUNT_BLESS=1, so that they rewrite their files
     Bless,
+    /// Build the crashing programs that the tests run, where they are absent
+    Subjects,
     /// Build in release and print the benchmark tables
     Bench(bench::Arguments),
+    /// Compare the machine with the real processor in many more states
+    Soak(soak::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -52,7 +59,9 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Test => test::run(),
         Command::Tidy => tidy::run(),
         Command::Bless => bless::run(),
+        Command::Subjects => subjects::run(),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Soak(arguments) => soak::run(&arguments),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Programs that the tests need, installed where they are absent.
 //!
-//! The tests compare with independent programs: z3 on SMT-LIB text, and a model counter from
-//! PyPI. What is installed is said on standard error; what cannot be installed stops with a
+//! The tests compare with independent programs: z3 on SMT-LIB text, a model counter from PyPI, and
+//! the host itself on the programs of Debian that the tables of programs list. What is installed is said on standard error; what cannot be installed stops with a
 //! sentence that says what to do. Nothing is ever upgraded or removed.
 
 use std::path::PathBuf;
@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-use crate::files;
 use crate::step::Step;
+use crate::{files, packages};
 
 /// What the tests need to know about the tools.
 pub struct Tools {
@@ -43,33 +43,17 @@ pub fn python() -> PathBuf {
     files::target().join("tools/venv/bin/python")
 }
 
+/// One call installs what a probe misses and what the tables of programs name.
 fn install_packages() -> Result<()> {
-    let missing: Vec<&str> =
-        PACKAGES.iter().filter(|(_, probe)| !works(probe)).map(|&(package, _)| package).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let names = missing.join(" ");
-    if !works(&["apt-get", "--version"]) {
-        bail!(
-            "the tests need {names}, and there is no apt-get to install them: please install them"
-        );
-    }
-    let root = works(&["sh", "-c", "test $(id -u) = 0"]);
-    if !root && !works(&["sudo", "-n", "true"]) {
-        bail!("the tests need {names}: please run `sudo apt-get install {names}`");
-    }
-    eprintln!("absent, installing with apt-get: {names}");
-    let apt = |name, arguments: &[&str]| {
-        let all: Vec<&str> = ["apt-get"].iter().chain(arguments).copied().collect();
-        let step =
-            if root { Step::new(name, all[0], &all[1..]) } else { Step::new(name, "sudo", &all) };
-        step.with("DEBIAN_FRONTEND", "noninteractive").run()
-    };
-    apt("apt update", &["update"])?;
-    let install: Vec<&str> =
-        ["install", "--yes", "--no-install-recommends"].into_iter().chain(missing).collect();
-    apt("apt install", &install)
+    let mut missing: Vec<String> = PACKAGES
+        .iter()
+        .filter(|(_, probe)| !works(probe))
+        .map(|&(package, _)| package.to_string())
+        .collect();
+    missing.extend(packages::absent(&packages::of_tables()?));
+    missing.sort();
+    missing.dedup();
+    packages::install(&missing)
 }
 
 fn prepare_python() -> Result<PathBuf> {
