@@ -198,10 +198,21 @@ fn unmap(call: &mut Call<'_>, start: u64, length: u64) -> Result<u64, Errno> {
     if start == end {
         return Err(Errno::EINVAL);
     }
+    if splits(call, start, end) {
+        return Err(Errno::ENOMEM);
+    }
     sync_range(call, start, end);
     call.space().unmap(start, end);
     call.kernel.release_mapped();
     Ok(0)
+}
+
+/// Whether a change of this range would cut a mapping in two where there are too many already.
+fn splits(call: &mut Call<'_>, start: u64, end: u64) -> bool {
+    let space = call.space();
+    let cut = |region: &Region| region.start < start || region.end > end;
+    space.region_count() >= MOST_REGIONS
+        && (space.region(start).is_some_and(cut) || space.region(end - 1).is_some_and(cut))
 }
 
 /// Before a mapping goes away, what was written through it goes to its file.
@@ -220,6 +231,9 @@ fn protect(call: &mut Call<'_>, start: u64, length: u64, bits: u64) -> Result<u6
     })?;
     if start == end {
         return Ok(0);
+    }
+    if splits(call, start, end) {
+        return Err(Errno::ENOMEM);
     }
     if call.space().protect(start, end, protection) { Ok(0) } else { Err(Errno::ENOMEM) }
 }

@@ -33,7 +33,12 @@ int main(int argc, char **argv) {
 #define WAY(name) if (strcmp(how, name) == 0)
     struct rlimit many = {1 << 20, 1 << 20};
     WAY("touch") for (;;) { char *p = area(1 << 20); if (!p) return 3; memset(p, 1, 1 << 20); }
-    WAY("maps") for (;;) { if (!area(4096)) return 7; mprotect(area(8192), 4096, PROT_READ); }
+    WAY("maps") {
+        char *p = area(1ul << 30);
+        for (long at = 0; at < 1l << 30; at += 8192) if (mprotect(p + at, 4096, PROT_READ)) break;
+        if (errno != ENOMEM || area(4096) || munmap(p + (1 << 30) - 8192, 4096) == 0) return 3;
+        return munmap(p, 1ul << 30) == 0 && area(4096) ? 7 : 4;
+    }
     WAY("address") { for (size_t n = 1ul << 46; n >= 4096;) if (!area(n)) n /= 2; return 7; }
     WAY("brk") for (;;) { char *p = sbrk(1 << 20); if (p == (void *)-1) return 3; memset(p, 1, 1 << 20); }
     WAY("read") { int f = open("/dev/zero", O_RDONLY); read(f, area(1ul << 40), 1ul << 40); return 3; }

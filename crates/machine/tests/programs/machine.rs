@@ -14,6 +14,7 @@ use stunt_machine::linux::abi::{S_IFDIR, S_IFLNK, S_IFREG};
 use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{Allow, Caller, Config, Files, NoProcesses, Node, Stream, User};
 use stunt_machine::linux::{self, Limits, Setup, syscall_name};
+use stunt_machine::stack::{CallStack, Symbols};
 
 use crate::outcome::{Left, Outcome};
 use crate::place::Place;
@@ -22,8 +23,8 @@ use crate::table::Ending;
 /// Far above what any run of the tables needs; who gets here runs in circles.
 const MOST_INSTRUCTIONS: u64 = 2_000_000_000;
 
-/// Runs the program in the machine.
-pub fn run_in_machine(place: &Place) -> Result<Outcome, String> {
+/// The program in the machine, about to start.
+fn start(place: &Place) -> Result<(Machine, User), String> {
     let say = |error: std::io::Error| format!("{}: {error}", place.folder.display());
     let stdin = place.stdin.as_ref().map(fs::read).transpose().map_err(say)?;
     let owner = fs::metadata(&place.folder).map_err(say)?;
@@ -49,8 +50,21 @@ pub fn run_in_machine(place: &Place) -> Result<Outcome, String> {
         environment: environment.map(String::into_bytes).collect(),
         memory: 4 << 30,
     };
-    let mut machine = Machine::new(setup)
+    let machine = Machine::new(setup)
         .map_err(|errno| format!("{} cannot be started: {errno:?}", place.program.display()))?;
+    Ok((machine, user))
+}
+
+/// The call stack of the program where it dies in the machine.
+pub fn call_stack(place: &Place, symbols: &Symbols) -> Result<CallStack, String> {
+    let (mut machine, _) = start(place)?;
+    let ending = machine.run(Limits { instructions: MOST_INSTRUCTIONS });
+    machine.call_stack(symbols).ok_or_else(|| format!("no signal killed it: {ending:?}"))
+}
+
+/// Runs the program in the machine.
+pub fn run_in_machine(place: &Place) -> Result<Outcome, String> {
+    let (mut machine, user) = start(place)?;
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let ending = machine.run_watched(Limits { instructions: MOST_INSTRUCTIONS }, &mut |kernel| {
         stdout.extend(kernel.files().drain(1));

@@ -2,7 +2,8 @@
 //!
 //! The tables beside this file list the runs; each is a test of its own. `native::NAME` runs the
 //! program twice on the host: a run that is not the same both times could prove nothing.
-//! `machine::NAME` compares the host with the machine: output, ending, files.
+//! `machine::NAME` compares the host with the machine: output, ending, files. `crash::NAME` compares
+//! where a run dies that a signal ends.
 //!
 //! ```console
 //! $ cargo nextest run -p stunt-machine --test programs native::sort
@@ -11,11 +12,15 @@
 //!
 //! The second prints a line for every run: whether it agrees, and the first difference if not.
 
+mod crash;
 mod machine;
 mod native;
 mod outcome;
 mod own;
 mod place;
+#[path = "../stack/native.rs"]
+#[expect(dead_code, reason = "the tests of call stacks use more of it")]
+mod stopped;
 mod table;
 
 use std::process::ExitCode;
@@ -50,6 +55,10 @@ fn main() -> ExitCode {
     for run in runs {
         let again = run.clone();
         trials.push(test(&format!("machine::{}", run.name), move || compare(&again)));
+        if crash::is_one(&run) {
+            let again = run.clone();
+            trials.push(test(&format!("crash::{}", run.name), move || crash::compare(&again)));
+        }
         trials.push(test(&format!("native::{}", run.name), move || twice_the_same(&run)));
     }
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

@@ -46,6 +46,12 @@ impl Stopped {
     /// Starts a program; it is stopped before its first instruction.
     pub fn start(program: &Path) -> Self {
         let mut command = Command::new(program);
+        command.stdout(std::process::Stdio::null());
+        Self::start_command(command)
+    }
+
+    /// Starts a command; it is stopped before its first instruction.
+    fn start_command(mut command: Command) -> Self {
         // SAFETY: only system calls that may follow a fork, with constant arguments.
         unsafe {
             command.pre_exec(|| {
@@ -57,7 +63,7 @@ impl Stopped {
                 Ok(())
             });
         }
-        let child = command.stdout(std::process::Stdio::null()).spawn().expect("program starts");
+        let child = command.spawn().expect("program starts");
         let memory = File::open(format!("/proc/{}/mem", child.id())).expect("its memory");
         let stopped = Self { child, memory };
         assert_eq!(stopped.wait(), libc::SIGTRAP, "the stop after exec");
@@ -66,7 +72,16 @@ impl Stopped {
 
     /// Runs a program up to the signal that would end it.
     pub fn at_death(program: &Path) -> Self {
-        let stopped = Self::start(program);
+        Self::start(program).until_death()
+    }
+
+    /// Runs a command up to the signal that would end it.
+    pub fn at_death_of(command: Command) -> Self {
+        Self::start_command(command).until_death()
+    }
+
+    fn until_death(self) -> Self {
+        let stopped = self;
         let mut signal = 0;
         loop {
             stopped.resume(libc::PTRACE_CONT, signal);
@@ -102,12 +117,16 @@ impl Stopped {
         libc::WSTOPSIG(status)
     }
 
-    /// Whether the program has a handler for a signal.
+    /// Whether the program goes on after a signal: it has a handler, or nothing happens.
     fn catches(&self, signal: i32) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("status");
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).expect("a mask");
-        let mask = u64::from_str_radix(mask.trim(), 16).expect("a number");
-        mask >> (signal - 1) & 1 == 1
+        let holds = |key: &str| {
+            let mask = status.lines().find_map(|line| line.strip_prefix(key)).expect("a mask");
+            let mask = u64::from_str_radix(mask.trim(), 16).expect("a number");
+            mask >> (signal - 1) & 1 == 1
+        };
+        let harmless = [libc::SIGCHLD, libc::SIGURG, libc::SIGWINCH, libc::SIGCONT];
+        holds("SigCgt:") || holds("SigIgn:") || harmless.contains(&signal)
     }
 
     /// The registers, as the kernel gives them.
