@@ -81,15 +81,7 @@ impl Crash {
 
 /// The block caches of a machine. They are a convenience: dropping them costs time only.
 #[derive(Default)]
-pub struct Caches(Vec<Code>, Compile);
-
-impl Caches {
-    /// Caches that compile, or do not.
-    #[must_use]
-    pub fn new(compile: Compile) -> Self {
-        Self(Vec::new(), compile)
-    }
-}
+pub struct Caches(Vec<Code>);
 
 impl Caches {
     /// The cache for this address space; the least lately used one makes room.
@@ -99,7 +91,7 @@ impl Caches {
             Some(at) => self.0.remove(at),
             None => {
                 self.0.truncate(CACHES - 1);
-                Code::new(Model::Baseline, self.1)
+                Code::new(Model::Baseline, Compile::WhenHot)
             }
         };
         self.0.insert(0, code);

@@ -76,6 +76,7 @@ impl Stopped {
     }
 
     /// Runs a command up to the signal that would end it.
+    #[allow(dead_code, reason = "the comparison of crashes uses it")]
     pub fn at_death_of(command: Command) -> Self {
         Self::start_command(command).until_death()
     }
