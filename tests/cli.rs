@@ -92,6 +92,7 @@ fn sentences_for_what_does_not_work() {
 fn help_documents_the_exit_codes() {
     golden("help.txt", &["--help"]);
     golden("help-measure.txt", &["measure", "--help"]);
+    golden("help-run.txt", &["run", "--help"]);
     assert_eq!(stunt(&["no-such-command"]).status.code(), Some(2));
 }
 
