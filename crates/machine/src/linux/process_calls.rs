@@ -544,13 +544,23 @@ fn wait4(call: &mut Call<'_>) -> Flow {
                 return errno.into();
             }
             if dead {
-                call.kernel.processes.0.remove(&child);
+                reap(call, child);
             }
             Flow::Done(Ok(u64::from(child)))
         }
         None if !any => Errno::ECHILD.into(),
         None if options & NOHANG != 0 => Flow::Done(Ok(0)),
         None => Flow::Block(None),
+    }
+}
+
+/// Takes a dead child away, and counts its time.
+fn reap(call: &mut Call<'_>, child: u32) {
+    let now = call.kernel.clock.now();
+    if let Some(gone) = call.kernel.processes.0.remove(&child) {
+        let used = now.saturating_sub(gone.started).saturating_add(gone.children_time);
+        let own = &mut call.process().children_time;
+        *own = own.saturating_add(used);
     }
 }
 
@@ -594,7 +604,7 @@ fn waitid(call: &mut Call<'_>) -> Flow {
         return errno.into();
     }
     if options & NOWAIT == 0 {
-        call.kernel.processes.0.remove(&child);
+        reap(call, child);
     }
     Flow::Done(Ok(0))
 }

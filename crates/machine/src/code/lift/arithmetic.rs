@@ -77,7 +77,6 @@ fn attempt(l: &mut Lifter<'_>) -> Option<()> {
             }
         }
         M::Cmpxchg => compare_exchange(l),
-        M::Adcx | M::Adox => None,
         _ => None,
     }
 }
