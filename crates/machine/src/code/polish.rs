@@ -58,16 +58,11 @@ fn flags(op: &Op) -> Flags {
         Op::CmpF { .. } | Op::TestF { .. } | Op::MulFlags { .. } => Flags::Sets(None),
         // They keep the carry, so they read it.
         Op::IncF { .. } | Op::DecF { .. } => Flags::Reads,
-        Op::ShiftF { f, w, d, a, b: slots::ZERO, imm } => {
-            let count = imm as u32 & if w.bits() == 64 { 63 } else { 31 };
-            let plain = match f {
-                _ if count == 0 => return Flags::Reads,
-                Shift::Shl => Op::Shl { w, d, a, b: slots::ZERO, imm },
-                Shift::Shr => Op::Shr { w, d, a, b: slots::ZERO, imm },
-                Shift::Sar => Op::Sar { w, d, a, b: slots::ZERO, imm },
-                Shift::Rol | Shift::Ror | Shift::Rcl | Shift::Rcr => return Flags::Reads,
-            };
-            Flags::Sets(Some(plain))
+        // By a constant that is not zero; a count of zero keeps the flags, so it reads them.
+        Op::ShiftF { f: Shift::Shl | Shift::Shr | Shift::Sar, w, b: slots::ZERO, imm, .. }
+            if imm as u32 & if w.bits() == 64 { 63 } else { 31 } != 0 =>
+        {
+            Flags::Sets(without_flags(op))
         }
         Op::ShiftF { .. }
         | Op::ShiftDoubleF { .. }

@@ -555,12 +555,8 @@ impl Compiler {
                     self.a.copy(RDI, R14);
                     self.a.constant(RDX, context::number(w));
                     self.a.call(context::load as *const () as usize);
-                    self.a.alu(Alu::Test, false, RDX, RDX);
-                    let good = self.a.jump_if(Condition::E);
-                    self.fail(block, at, exit);
-                    self.a.land(good);
-                    self.a.reload(copies);
-                    self.a.jump_to(back as i64);
+                    let good = self.unless_failed(RDX, block, at, exit);
+                    self.go_back(good, back, copies);
                 }
                 Aside::Store { from, back, w, copies } => {
                     self.a.land(from);
@@ -569,24 +565,16 @@ impl Compiler {
                     self.a.copy(RDX, R9);
                     self.a.constant(RCX, context::number(w));
                     self.a.call(context::store as *const () as usize);
-                    self.a.alu(Alu::Test, false, RAX, RAX);
-                    let good = self.a.jump_if(Condition::E);
-                    self.fail(block, at, exit);
-                    self.a.land(good);
-                    self.a.reload(copies);
-                    self.a.jump_to(back as i64);
+                    let good = self.unless_failed(RAX, block, at, exit);
+                    self.go_back(good, back, copies);
                 }
                 Aside::Interpret { from, back, op, copies } => {
                     from.into_iter().for_each(|hole| self.a.land(hole));
                     self.a.copy(RDI, R14);
                     self.a.constant(RSI, op as u64);
                     self.a.call(context::interpret as *const () as usize);
-                    self.a.alu(Alu::Test, false, RAX, RAX);
-                    let good = self.a.jump_if(Condition::E);
-                    self.fail(block, at, exit);
-                    self.a.land(good);
-                    self.a.reload(copies);
-                    self.a.jump_to(back as i64);
+                    let good = self.unless_failed(RAX, block, at, exit);
+                    self.go_back(good, back, copies);
                 }
                 Aside::Fail { from } => {
                     self.a.land(from);
@@ -594,6 +582,21 @@ impl Compiler {
                 }
             }
         }
+    }
+
+    /// After a call that tells in a register whether it failed: leaves if it did, and jumps if not.
+    fn unless_failed(&mut self, failed: Register, block: u32, at: usize, exit: i64) -> Hole {
+        self.a.alu(Alu::Test, false, failed, failed);
+        let good = self.a.jump_if(Condition::E);
+        self.fail(block, at, exit);
+        good
+    }
+
+    /// Goes back to the straight way, with the copies that it relies on.
+    fn go_back(&mut self, good: Hole, back: usize, copies: Copies) {
+        self.a.land(good);
+        self.a.reload(copies);
+        self.a.jump_to(back as i64);
     }
 
     fn fail(&mut self, block: u32, at: usize, exit: i64) {

@@ -148,14 +148,7 @@ impl Call<'_> {
 
     /// Ends the call as not finished: it goes on behind the `done` bytes that it has moved.
     pub(crate) fn block(&mut self, done: usize, deadline: Option<u64>) -> Flow {
-        let blocked = Blocked {
-            number: self.number,
-            arguments: self.arguments,
-            deadline,
-            woken: false,
-            futex: None,
-            done,
-        };
+        let blocked = Blocked { done, ..Blocked::new(self.number, self.arguments, deadline) };
         self.thread().resumed = Some(Box::new(blocked));
         Flow::Block(deadline)
     }

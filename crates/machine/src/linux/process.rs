@@ -29,6 +29,13 @@ pub(crate) struct Blocked {
     pub(crate) done: usize,
 }
 
+impl Blocked {
+    /// A call that waits for nothing in particular: it is made again from the start.
+    pub(crate) fn new(number: u64, arguments: [u64; 6], deadline: Option<u64>) -> Self {
+        Self { number, arguments, deadline, woken: false, futex: None, done: 0 }
+    }
+}
+
 /// Whether a thread can run.
 #[derive(Clone, Debug)]
 pub(crate) enum State {

@@ -11,7 +11,7 @@ use super::{
     errno::Errno,
     kernel::{self, FIRST_PID},
     numbers as n,
-    process::{Blocked, Death, State},
+    process::{Blocked, Death, Process, State},
     signal::{self, Effect, SIGKILL, SIGSEGV, SIGTRAP, Signal, bit},
     timers::{self, Timers},
 };
@@ -86,15 +86,13 @@ pub struct Caches(Vec<Code>);
 impl Caches {
     /// The cache for this address space; the least lately used one makes room.
     fn of(&mut self, space: &AddressSpace) -> &mut Code {
-        let found = self.0.iter().position(|code| code.fits(space));
-        let code = match found {
-            Some(at) => self.0.remove(at),
+        match self.0.iter().position(|code| code.fits(space)) {
+            Some(at) => self.0[..=at].rotate_right(1),
             None => {
                 self.0.truncate(CACHES - 1);
-                Code::new(Model::Baseline, Compile::WhenHot)
+                self.0.insert(0, Code::new(Model::Baseline, Compile::WhenHot));
             }
-        };
-        self.0.insert(0, code);
+        }
         &mut self.0[0]
     }
 }
@@ -201,7 +199,7 @@ impl Kernel {
                 let thread = call.thread();
                 let next = thread.resumed.take();
                 thread.state = State::Blocked(
-                    next.unwrap_or_else(|| fresh_block(number, arguments, deadline)),
+                    next.unwrap_or_else(|| Box::new(Blocked::new(number, arguments, deadline))),
                 );
                 if signals == 0 {
                     return false;
@@ -317,20 +315,14 @@ impl Kernel {
             if !runs {
                 break false;
             }
-            let process = self.process(pid);
-            if process.stopped {
+            let quantum = until - self.executed;
+            let Process { space, threads, stopped, .. } = self.process(pid);
+            let thread = threads.iter_mut().find(|thread| thread.tid == tid);
+            let (Some(space), Some(thread), false) = (space, thread, *stopped) else {
                 break false;
-            }
-            let at = process.threads.iter().position(|thread| thread.tid == tid);
-            let Some(at) = at else { break false };
-            let crate::linux::process::Process { space, threads, .. } = process;
-            let (Some(space), thread) = (space.as_mut(), &mut threads[at]) else { break false };
+            };
             let before = thread.cpu.executed();
             let code = caches.of(space);
-            let quantum = until - self.executed;
-            let process = self.processes.0.get_mut(&pid).expect("it runs");
-            let crate::linux::process::Process { space, threads, .. } = process;
-            let (Some(space), thread) = (space.as_mut(), &mut threads[at]) else { break false };
             let stop = cpu::run(&mut thread.cpu, space, code, quantum);
             let done = thread.cpu.executed() - before;
             let rip = thread.cpu.rip();
@@ -412,7 +404,7 @@ impl Kernel {
                 let thread = call.thread();
                 let next = thread.resumed.take();
                 thread.state = State::Blocked(
-                    next.unwrap_or_else(|| fresh_block(number, arguments, deadline)),
+                    next.unwrap_or_else(|| Box::new(Blocked::new(number, arguments, deadline))),
                 );
                 false
             }
@@ -510,10 +502,6 @@ impl Kernel {
     pub fn executed(&self) -> u64 {
         self.executed
     }
-}
-
-fn fresh_block(number: u64, arguments: [u64; 6], deadline: Option<u64>) -> Box<Blocked> {
-    Box::new(Blocked { number, arguments, deadline, woken: false, futex: None, done: 0 })
 }
 
 /// A result as it is returned in `rax`.

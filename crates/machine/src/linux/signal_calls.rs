@@ -8,6 +8,7 @@ use super::{
     errno::Errno,
     numbers as n,
     signal::{self, Action, AlternateStack, SIGKILL, SIGSTOP, Signal, bit},
+    time_calls,
 };
 use crate::code::slots;
 
@@ -135,7 +136,7 @@ fn timed_wait(call: &mut Call<'_>) -> Flow {
     }
     let deadline = match call.deadline() {
         Some(deadline) => Ok(deadline),
-        None => super::time_calls::deadline(call, timeout, false, false),
+        None => time_calls::deadline(call, timeout, false, false),
     };
     match deadline {
         Err(errno) => errno.into(),
@@ -240,13 +241,6 @@ fn timeval(call: &mut Call<'_>, at: u64) -> Result<u64, Errno> {
     Ok(seconds.saturating_mul(SECOND).saturating_add(micros * 1000))
 }
 
-fn encode_timeval(nanoseconds: u64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&(nanoseconds / SECOND).to_le_bytes());
-    bytes[8..].copy_from_slice(&(nanoseconds % SECOND / 1000).to_le_bytes());
-    bytes
-}
-
 fn get_timer(call: &mut Call<'_>, which: u64, to: u64) -> Result<u64, Errno> {
     let now = call.kernel.clock.now();
     let (left, period) = match which {
@@ -254,7 +248,7 @@ fn get_timer(call: &mut Call<'_>, which: u64, to: u64) -> Result<u64, Errno> {
         1 | 2 => (0, 0),
         _ => return Err(Errno::EINVAL),
     };
-    call.put(to, &[encode_timeval(period), encode_timeval(left)].concat()).map(|()| 0)
+    call.put(to, &[time_calls::timeval(period), time_calls::timeval(left)].concat()).map(|()| 0)
 }
 
 fn set_timer(call: &mut Call<'_>, which: u64, new: u64, old: u64) -> Result<u64, Errno> {

@@ -289,14 +289,9 @@ fn futex(call: &mut Call<'_>) -> Flow {
                     }
                 }
             };
-            call.thread().resumed = Some(Box::new(Blocked {
-                number: call.number,
-                arguments: call.arguments,
-                deadline,
-                woken: false,
-                futex: Some((address, bits)),
-                done: 0,
-            }));
+            let blocked = Blocked::new(call.number, call.arguments, deadline);
+            let futex = Some((address, bits));
+            call.thread().resumed = Some(Box::new(Blocked { futex, ..blocked }));
             Flow::Block(deadline)
         }
         WAKE => Flow::Done(Ok(wake(call, address, value, u32::MAX))),

@@ -16,10 +16,7 @@ pub(super) fn dispatch(call: &mut Call<'_>) -> Option<Flow> {
         }
         n::GETTIMEOFDAY => {
             let now = call.kernel.clock.real();
-            let micros = now % SECOND / 1000;
-            call.put_if(a, &[(now / SECOND).to_le_bytes(), micros.to_le_bytes()].concat())
-                .and_then(|()| call.put_if(b, &[0; 8]))
-                .map(|()| 0)
+            call.put_if(a, &timeval(now)).and_then(|()| call.put_if(b, &[0; 8])).map(|()| 0)
         }
         n::CLOCK_GETTIME => clock(call, a).and_then(|now| call.put(b, &timespec(now))).map(|()| 0),
         n::CLOCK_GETRES => clock(call, a).and_then(|_| call.put_if(b, &timespec(1))).map(|()| 0),
@@ -45,6 +42,14 @@ pub(crate) fn timespec(nanoseconds: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&(nanoseconds / SECOND).to_le_bytes());
     bytes[8..].copy_from_slice(&(nanoseconds % SECOND).to_le_bytes());
+    bytes
+}
+
+/// `struct timeval`.
+pub(crate) fn timeval(nanoseconds: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&(nanoseconds / SECOND).to_le_bytes());
+    bytes[8..].copy_from_slice(&(nanoseconds % SECOND / 1000).to_le_bytes());
     bytes
 }
 
@@ -103,7 +108,6 @@ fn usage(call: &mut Call<'_>, who: i32, to: u64) -> Result<u64, Errno> {
         _ => return Err(Errno::EINVAL),
     };
     let mut bytes = [0; 144];
-    bytes[..8].copy_from_slice(&(used / SECOND).to_le_bytes());
-    bytes[8..16].copy_from_slice(&(used % SECOND / 1000).to_le_bytes());
+    bytes[..16].copy_from_slice(&timeval(used));
     call.put(to, &bytes).map(|()| 0)
 }

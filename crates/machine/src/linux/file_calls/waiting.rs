@@ -12,7 +12,7 @@ use super::{
         fs::{EpollEvent, FileId},
         numbers as n,
         signal::{SIGKILL, SIGSTOP, bit},
-        time_calls::{self, timespec},
+        time_calls::{self, timespec, timeval},
     },
     Answer,
     user::{number, writable},
@@ -140,12 +140,7 @@ fn finish(call: &mut Call<'_>, until: Until, limit: Limit, count: u64) -> Flow {
     // Time that cannot be stored is lost, nothing else.
     let _ = match limit {
         Limit::Timespec(at) if until != NEVER => call.put(at, &timespec(rest)),
-        Limit::Timeval(at) if until != NEVER => {
-            let mut bytes = timespec(rest);
-            let micros = rest % SECOND / 1000;
-            bytes[8..].copy_from_slice(&micros.to_le_bytes());
-            call.put(at, &bytes)
-        }
+        Limit::Timeval(at) if until != NEVER => call.put(at, &timeval(rest)),
         _ => Ok(()),
     };
     Flow::Done(Ok(count))
