@@ -4,13 +4,24 @@
 //! is the only place that knows exit codes, JSON and terminals; it must not know how anything is
 //! computed.
 
+mod anonymize;
 mod demo;
 mod double;
+mod fails_if;
 mod figures;
+mod follow;
+mod graph;
+mod graph_html;
+mod graph_svg;
+mod graph_text;
+mod inspect;
 mod measure;
 mod outcome;
+mod progress;
 mod run;
 mod server;
+mod subject;
+mod trace;
 mod view;
 
 use std::process::ExitCode;
@@ -32,19 +43,28 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Make a double of an input that a program fails on, and a report that may be sent
+    Anonymize(anonymize::Arguments),
     /// The main job on a built-in example: a web server that fails on a long URL
     Demo(demo::Arguments),
+    /// What a report says and reveals: the failure, figures, and the leak graph of the double
+    Inspect(inspect::Arguments),
     /// How much a condition reveals, and a random solution of it
     Measure(measure::Arguments),
     /// Run a program in the machine
     Run(run::Arguments),
+    /// What a run finds out about its input; for the owner of the input only
+    Trace(trace::Arguments),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
+        Command::Anonymize(arguments) => anonymize::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Measure(arguments) => measure::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Trace(arguments) => trace::run(&arguments),
     };
     // An error is a sentence for the user, so no backtrace, whatever RUST_BACKTRACE says.
     result.map_or_else(

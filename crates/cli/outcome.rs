@@ -10,9 +10,9 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0  done
   2  the command line, a file or a condition cannot be used; the message says why
-  3  no input satisfies the condition
+  3  the program does not fail on this input; no input satisfies the condition
   4  the program needs something that the machine does not have, or reached a limit
-  5  whether an input satisfies the condition could not be found out within the limits
+  5  no double could be proved; whether an input satisfies the condition could not be found out
 `stunt run` exits as the program does: with its code, or 128 and the number of the signal.";
 
 /// The exit code of everything that the user can put right.
@@ -33,6 +33,10 @@ pub enum Outcome {
     Unsupported,
     /// A program reached a limit.
     Limit,
+    /// A program does not fail on its input.
+    NoFailure,
+    /// No double could be proved.
+    Unproved,
 }
 
 impl Outcome {
@@ -40,8 +44,8 @@ impl Outcome {
     pub fn code(self) -> ExitCode {
         ExitCode::from(match self {
             Outcome::Done => 0,
-            Outcome::Unsatisfiable => 3,
-            Outcome::Undecided => 5,
+            Outcome::Unsatisfiable | Outcome::NoFailure => 3,
+            Outcome::Undecided | Outcome::Unproved => 5,
             Outcome::Program(code) => code,
             Outcome::Unsupported | Outcome::Limit => 4,
         })

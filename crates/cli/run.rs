@@ -57,7 +57,7 @@ pub struct Arguments {
     command: Vec<OsString>,
 }
 
-fn size(text: &str) -> Result<u64, String> {
+pub fn size(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'K' | 'k')) => (&text[..at], 10),
         Some((at, 'M' | 'm')) => (&text[..at], 20),
@@ -150,7 +150,7 @@ fn stream(handle: &impl AsFd) -> Result<Stream> {
 }
 
 /// The user who runs stunt, as the program would see it.
-fn user() -> Result<User> {
+pub fn user() -> Result<User> {
     // The kernel's account of this process; nothing else tells the groups without unsafe code.
     let status = std::fs::read_to_string("/proc/self/status").context("cannot read /proc")?;
     let numbers = |key: &str| -> Vec<u32> {

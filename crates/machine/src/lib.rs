@@ -13,10 +13,12 @@
 
 pub mod code;
 pub mod cpu;
+pub mod failure;
 mod jit;
 pub mod linux;
 mod machine;
 pub mod memory;
 pub mod stack;
+pub mod symbolic;
 
 pub use machine::{Machine, Snapshot};

@@ -1,14 +1,16 @@
 //! The machine as a whole: a program is set up, runs, is copied, and tells how it ended.
 
-use std::{collections::BTreeMap, sync::Arc};
-
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
+use stunt_path::{Failure, FailureKind};
 
 use crate::{
+    code::slots,
     cpu::Cpu,
-    linux::{Caches, Ending, Kernel, Limits, Setup, errno::Errno},
-    memory::{AddressSpace, Backing, PAGE, Protection},
-    stack::{CallStack, Mapping, Module, Registers, Symbols},
+    failure::{Evidence, PanicSite, Scene, Status, at_stack_end, judge, panic_site},
+    linux::{Ending, Engine, Input, Kernel, Limits, Setup, errno::Errno, mapped_files},
+    memory::AddressSpace,
+    stack::{CallStack, Module, Registers, Symbols},
+    symbolic::Symbolic,
 };
 
 /// A machine with one program, its children, and everything that they see.
@@ -29,7 +31,7 @@ use crate::{
 /// ```
 pub struct Machine {
     kernel: Kernel,
-    caches: Caches,
+    engine: Engine,
 }
 
 /// The state of a machine at some moment. Small, and cheap to go on from.
@@ -41,7 +43,30 @@ impl Machine {
     /// # Errors
     /// The program cannot be started; the number is what `execve` would answer.
     pub fn new(setup: Setup) -> Result<Self, Errno> {
-        Ok(Self { kernel: Kernel::new(setup)?, caches: Caches::default() })
+        Ok(Self { kernel: Kernel::new(setup)?, engine: Engine::default() })
+    }
+
+    /// Follows the inputs of a program that has not run yet: from now on runs gather tests.
+    ///
+    /// # Errors
+    /// One of the inputs does not exist.
+    pub fn follow(&mut self, inputs: &[Input], mut symbolic: Symbolic) -> Result<(), Errno> {
+        self.kernel.mark_inputs(inputs)?;
+        symbolic.set_entry(self.kernel.entry_point());
+        self.engine.symbolic = Some(Box::new(symbolic));
+        Ok(())
+    }
+
+    /// What a followed run has gathered.
+    #[must_use]
+    pub fn symbolic(&mut self) -> Option<&mut Symbolic> {
+        self.engine.symbolic.as_deref_mut()
+    }
+
+    /// Takes over what a followed run has gathered; from now on it is no longer followed.
+    #[must_use]
+    pub fn take_symbolic(&mut self) -> Option<Symbolic> {
+        self.engine.symbolic.take().map(|symbolic| *symbolic)
     }
 
     /// Runs to the end, or to a limit. After a limit of instructions it can go on.
@@ -52,7 +77,7 @@ impl Machine {
     /// Runs like [`Self::run`]; `watch` sees the kernel after every turn of a thread, for output
     /// that is to be shown as it comes.
     pub fn run_watched(&mut self, limits: Limits, watch: &mut dyn FnMut(&mut Kernel)) -> Ending {
-        self.kernel.run(&mut self.caches, limits, watch)
+        self.kernel.run(&mut self.engine, limits, watch)
     }
 
     /// The state now. It costs by what was written since the last one, not by the size of the
@@ -76,28 +101,60 @@ impl Machine {
     /// The call stack of the process that a signal killed.
     #[must_use]
     pub fn call_stack(&mut self, symbols: &Symbols) -> Option<CallStack> {
-        let modules = {
-            let crash = self.kernel.crash()?;
-            let mapped = mapped_files(&crash.space);
-            self.modules(mapped)
-        };
-        let crash = self.kernel.crash()?;
-        let space = &mut crash.space;
-        let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
-        Some(symbols.call_stack(&registers(&crash.cpu), &mut memory, &modules))
+        Some(self.death(symbols)?.stack)
     }
 
-    fn modules(&mut self, mapped: BTreeMap<(Arc<str>, u64), Vec<Mapping>>) -> Vec<Module> {
-        let mut modules = Vec::new();
-        for ((path, identity), mappings) in mapped {
-            let Some((content, _)) = self.kernel.files().mapped_content(identity) else { continue };
-            let mut bytes = vec![0; content.len() as usize];
-            if content.read_at(0, &mut bytes).is_err() {
-                continue;
+    fn death(&mut self, symbols: &Symbols) -> Option<Moment> {
+        let mapped = mapped_files(&self.kernel.crash()?.space);
+        let modules = self.kernel.modules(mapped);
+        let crash = self.kernel.crash()?;
+        Some(moment(symbols, &crash.cpu, &mut crash.space, &modules))
+    }
+
+    /// The last exception or panic in a followed run.
+    fn thrown(&mut self, symbols: &Symbols) -> Option<Moment> {
+        let thrown = self.engine.symbolic.as_mut()?.thrown()?;
+        let modules = self.kernel.modules(mapped_files(&thrown.space));
+        Some(moment(symbols, &thrown.cpu, &mut thrown.space, &modules))
+    }
+
+    /// How a followed run failed, if it did.
+    #[must_use]
+    pub fn failure(&mut self, ending: Ending, symbols: &Symbols) -> Option<Failure> {
+        let status = match ending {
+            Ending::Exited(code) => Status::Exit(code),
+            Ending::Killed(signal) => {
+                let overflow = self.kernel.crash().is_some_and(|crash| {
+                    let rsp = crash.cpu.get(slots::RSP);
+                    let mut readable = |at| crash.space.read(at, &mut [0]).is_ok();
+                    signal.number == 11 && at_stack_end(signal.value, rsp, &mut readable)
+                });
+                Status::Signal { number: signal.number as u8, overflow }
             }
-            modules.extend(Module::from_mappings(&path, &bytes.into(), &mappings));
+            Ending::Limit(_) | Ending::Unsupported(_) => return None,
+        };
+        let death = self.death(symbols);
+        let thrown = self.thrown(symbols);
+        judge(Evidence {
+            status,
+            death: death.as_ref().map(Moment::scene),
+            thrown: thrown.as_ref().map(Moment::scene),
+        })
+    }
+
+    /// Forgets the tests of a followed run that came after its failure was certain.
+    pub fn forget_aftermath(&mut self, failure: &Failure) {
+        let Some(symbolic) = &mut self.engine.symbolic else { return };
+        let certain = match failure.kind {
+            FailureKind::Panic | FailureKind::Exception => {
+                symbolic.thrown().map(|thrown| thrown.tests)
+            }
+            FailureKind::Abort => symbolic.doomed(),
+            FailureKind::Signal(_) | FailureKind::StackOverflow | FailureKind::Stated(_) => None,
+        };
+        if let Some(count) = certain {
+            symbolic.forget_tests_after(count);
         }
-        modules
     }
 
     /// The instruction at an address, as text: of the process that could not go on, if the run
@@ -114,21 +171,22 @@ impl Machine {
     }
 }
 
-/// The files that are mapped with code, and how.
-fn mapped_files(space: &AddressSpace) -> BTreeMap<(Arc<str>, u64), Vec<Mapping>> {
-    let mut files: BTreeMap<_, Vec<Mapping>> = BTreeMap::new();
-    for region in space.regions() {
-        if let Backing::File { source, offset } = &region.backing {
-            files.entry((Arc::clone(&region.name), source.identity())).or_default().push(Mapping {
-                addresses: region.start..region.end,
-                offset: *offset,
-                executable: region.protection.contains(Protection::EXECUTE),
-            });
-        }
+/// A thread at some moment: its call stack, and where it says that it panics.
+struct Moment {
+    stack: CallStack,
+    site: Option<PanicSite>,
+}
+
+impl Moment {
+    fn scene(&self) -> Scene<'_> {
+        Scene { stack: &self.stack, site: self.site.as_ref() }
     }
-    files.retain(|_, mappings| mappings.iter().any(|mapping| mapping.executable));
-    debug_assert!(files.values().flatten().all(|mapping| mapping.offset % PAGE == 0));
-    files
+}
+
+fn moment(symbols: &Symbols, cpu: &Cpu, space: &mut AddressSpace, modules: &[Module]) -> Moment {
+    let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
+    let stack = symbols.call_stack(&registers(cpu), &mut memory, modules);
+    Moment { stack, site: panic_site(cpu.get(slots::RSP), &mut memory, modules) }
 }
 
 fn registers(cpu: &Cpu) -> Registers {

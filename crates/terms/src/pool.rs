@@ -41,11 +41,13 @@ pub struct Pool {
     /// For each term the number of its support in `supports`.
     support_of: Vec<u32>,
     supports: Vec<Support>,
-    support_index: FxHashMap<Support, u32>,
+    support_index: HashTable<u32>,
     unions: FxHashMap<(u32, u32), u32>,
     tables: Vec<Table>,
     table_index: FxHashMap<Table, u32>,
     pub(crate) rules: RuleCounts,
+    /// False and true, once they are there.
+    pub(crate) truths: [Option<Term>; 2],
     /// Low bits of sums and products that were worked out before, by term and width.
     pub(crate) low_bits: FxHashMap<(Term, u8), Term>,
     /// How deep the constructors are in pushing low bits into sums.
@@ -333,12 +335,16 @@ impl Pool {
     }
 
     fn support_id(&mut self, support: Support) -> u32 {
-        if let Some(&id) = self.support_index.get(&support) {
+        let hash = Hasher::default().hash_one(&support);
+        if let Some(&id) = self.support_index.find(hash, |&i| self.supports[i as usize] == support)
+        {
             return id;
         }
         let id = self.supports.len() as u32;
-        self.supports.push(support.clone());
-        self.support_index.insert(support, id);
+        self.supports.push(support);
+        let supports = &self.supports;
+        self.support_index
+            .insert_unique(hash, id, |&i| Hasher::default().hash_one(&supports[i as usize]));
         id
     }
 }

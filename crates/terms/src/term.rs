@@ -54,6 +54,16 @@ impl Term {
         Term(NonZeroU32::new(raw).expect("an index plus one is not zero"))
     }
 
+    /// The handle as a number, for those who keep terms packed.
+    pub fn handle(self) -> NonZeroU32 {
+        self.0
+    }
+
+    /// The term whose [`handle`](Term::handle) this is.
+    pub fn from_handle(handle: NonZeroU32) -> Term {
+        Term(handle)
+    }
+
     /// The position of this term in its pool: dense, from 0, operands before their users.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1

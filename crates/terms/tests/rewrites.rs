@@ -367,6 +367,106 @@ fn truths_as_numbers() {
     numbers_of_truths().finish();
 }
 
+/// Minima and maxima, and numbers chosen by the term that they are added to, against all
+/// constants and against what they are made of.
+fn vector_idioms(width: u8) -> Report {
+    let mut lab = Lab::new(&[(width, 0), (width, 1)]);
+    for order in [Kind::Ult, Kind::Slt, Kind::Ule, Kind::Sge] {
+        lab.clear();
+        let (x, y) = (lab.variable(0), lab.variable(1));
+        let values = constants(&mut lab, width);
+        let one = lab.constant(width, 1);
+        let next = lab.apply(Kind::Add, &[&x, &one]);
+        let flipped = lab.apply(Kind::BvNot, &[&y]);
+        let mut leaves = vec![x.clone(), y.clone(), next, flipped];
+        leaves.extend(values.iter().step_by(3).cloned());
+        let mut extremes = Vec::new();
+        for a in &leaves {
+            for b in &leaves {
+                let less = lab.apply(order, &[a, b]);
+                extremes.push(lab.apply(Kind::Ite, &[&less, a, b]));
+                extremes.push(lab.apply(Kind::Ite, &[&less, b, a]));
+            }
+        }
+        let mut nested = extremes.clone();
+        for extreme in extremes.iter().step_by(3) {
+            for other in [&y, &extremes[5], &extremes[8]] {
+                let less = lab.apply(order, &[extreme, other]);
+                nested.push(lab.apply(Kind::Ite, &[&less, extreme, other]));
+                nested.push(lab.apply(Kind::Ite, &[&less, other, extreme]));
+            }
+        }
+        for k in &values {
+            let chosen = lab.apply(order, &[&x, k]);
+            for (yes, no) in [(&values[1], &values[0]), (k, &values[1]), (&values[0], k)] {
+                let choice = lab.apply(Kind::Ite, &[&chosen, yes, no]);
+                for outer in [Kind::Add, Kind::Sub, Kind::BvOr] {
+                    nested.push(lab.apply(outer, &[&x, &choice]));
+                    nested.push(lab.apply(outer, &[&choice, &x]));
+                }
+            }
+        }
+        for number in &nested {
+            for other in values.iter().chain(&leaves) {
+                for compare in COMPARE {
+                    lab.apply(compare, &[number, other]);
+                }
+            }
+        }
+    }
+    lab.into_report()
+}
+
+#[test]
+fn minima_and_masked_sums() {
+    let mut report = vector_idioms(2);
+    report.absorb(vector_idioms(3));
+    report.finish();
+}
+
+/// Bitwise operators on concatenations, complemented or not, that are cut at different places.
+fn cuts_of_all_kinds() -> Report {
+    let mut lab = Lab::new(&[(2, 0), (2, 1), (2, 3)]);
+    for outer in [Kind::BvAnd, Kind::BvOr, Kind::BvXor, Kind::Add, Kind::Eq] {
+        lab.clear();
+        let [x, y, z] = [0, 1, 2].map(|n| lab.variable(n));
+        let (one, two) = (lab.constant(2, 1), lab.constant(2, 2));
+        let less = lab.apply(Kind::Ult, &[&x, &two]);
+        let (ones, none) = (lab.constant(4, 15), lab.constant(4, 0));
+        let mask = lab.apply(Kind::Ite, &[&less, &ones, &none]);
+        let pairs: Vec<Sample> = [(&x, &y), (&y, &x), (&one, &x), (&z, &two), (&y, &y)]
+            .into_iter()
+            .map(|(a, b)| lab.apply(Kind::Concat, &[a, b]))
+            .collect();
+        let sum = lab.apply(Kind::Add, &[&pairs[0], &pairs[3]]);
+        let mut fours = pairs.clone();
+        fours.push(sum);
+        fours.push(mask);
+        fours.push(lab.apply(Kind::ZeroExtend(2), &[&z]));
+        for four in fours.clone() {
+            fours.push(lab.apply(Kind::BvNot, &[&four]));
+        }
+        let mut sixes = Vec::new();
+        for four in &fours {
+            for a in [lab.apply(Kind::Concat, &[four, &z]), lab.apply(Kind::Concat, &[&z, four])] {
+                sixes.push(lab.apply(Kind::BvNot, &[&a]));
+                sixes.push(a);
+            }
+        }
+        for a in &sixes {
+            for b in &sixes {
+                lab.apply(outer, &[a, b]);
+            }
+        }
+    }
+    lab.into_report()
+}
+
+#[test]
+fn pieces_at_different_cuts() {
+    cuts_of_all_kinds().finish();
+}
+
 #[test]
 fn table_reads() {
     let mut lab = Lab::new(&[(4, 0), (2, 0)]);
@@ -529,6 +629,7 @@ fn every_rule_is_applied() {
     report.absorb(pairs_of_operators(2, &BINARY));
     report.absorb(one_variable(4, &[0, 1, 2, 3, 5, 7, 8, 12, 15], true));
     report.absorb(numbers_of_truths());
+    report.absorb(vector_idioms(2));
     report.absorb(triples_of_comparisons(9));
     report.absorb(seeded(4000));
     let unused: Vec<&str> =

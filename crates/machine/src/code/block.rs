@@ -1,6 +1,6 @@
 //! A block: operations that run one after the other, and how control leaves them.
 
-use super::{Condition, Op, Slot, Width};
+use super::{Condition, Effects, Op, Slot, Width};
 
 /// Why control leaves a block to the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Trap {
     Privileged,
     /// An instruction that the machine does not have.
     Unsupported,
+    /// Whoever runs the program wants to know when control comes here.
+    Watched,
     /// Fetching the instruction faults: run it again to see how.
     Fetch,
 }
@@ -108,9 +110,26 @@ pub struct Block {
     pub flags_unread: bool,
     /// It does not set the flags at its end, because those who follow do not read them.
     pub quiet: bool,
+    /// The slots that it reads and overwrites.
+    pub effects: Effects,
 }
 
 impl Block {
+    /// The block that stands where a watched one begins.
+    #[must_use]
+    pub fn watched(start: u64) -> Self {
+        Self {
+            start,
+            next: start + 1,
+            ops: Box::default(),
+            end: End::Trap(Trap::Watched),
+            marks: Box::new([(0, 0)]),
+            flags_unread: false,
+            quiet: false,
+            effects: Effects::default(),
+        }
+    }
+
     /// The number of instructions.
     #[must_use]
     pub fn instructions(&self) -> u64 {

@@ -4,10 +4,12 @@
 //! for indirect jumps spare most lookups. When code changes, the blocks of the changed pages and
 //! all links are dropped.
 
-use iced_x86::{Decoder, DecoderOptions};
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
-use super::{Block, End, Trap, lift, polish};
+use iced_x86::{Decoder, DecoderOptions};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Block, Effects, End, Trap, lift, polish};
 use crate::{
     cpu::Cpu,
     jit::{Compiled, Jit, Left},
@@ -54,6 +56,10 @@ pub struct Code {
     jit: Option<Jit>,
     /// After how many runs a block is compiled.
     hot: u32,
+    /// Addresses at which control stops.
+    watched: Arc<FxHashSet<u64>>,
+    /// The blocks that begin at watched addresses.
+    behind: FxHashMap<u64, u32>,
 }
 
 /// Whether blocks are compiled.
@@ -88,7 +94,29 @@ impl Code {
             entries: Vec::new(),
             by_address: FxHashMap::default(),
             indirect: nowhere(),
+            watched: Arc::default(),
+            behind: FxHashMap::default(),
         }
+    }
+
+    /// Stops at these addresses from now on, and at no others.
+    pub(crate) fn watch(&mut self, addresses: &Arc<FxHashSet<u64>>) {
+        if !Arc::ptr_eq(&self.watched, addresses) {
+            self.watched = Arc::clone(addresses);
+            self.clear();
+        }
+    }
+
+    /// The block that begins at a watched address.
+    pub(crate) fn find_behind(&mut self, address: u64, space: &mut AddressSpace) -> u32 {
+        if let Some(&id) = self.behind.get(&address) {
+            return id;
+        }
+        let id = self.entries.len() as u32;
+        let block = decode(address, space, self.model, &self.watched);
+        self.entries.push(Entry { block, links: [NONE; 2], warmth: 0, compiled: None });
+        self.behind.insert(address, id);
+        id
     }
 
     /// Whether this was decoded from the address space, but for what it reports as written.
@@ -113,6 +141,7 @@ impl Code {
     fn clear(&mut self) {
         self.entries.clear();
         self.by_address.clear();
+        self.behind.clear();
         if let Some(jit) = &mut self.jit {
             jit.clear();
         }
@@ -122,6 +151,7 @@ impl Code {
     /// Forgets the blocks that touch a page.
     fn drop_page(&mut self, number: u64) {
         let entries = &self.entries;
+        self.behind.clear();
         self.by_address.retain(|_, id| {
             let block = &entries[*id as usize].block;
             let touches = block.start / PAGE <= number && (block.next - 1) / PAGE >= number;
@@ -206,7 +236,7 @@ impl Code {
         // Whatever comes of it, it is not tried again.
         entry.warmth = 0;
         // A fetch that failed is looked at anew each time.
-        if entry.block.end != End::Trap(Trap::Fetch) {
+        if !matches!(entry.block.end, End::Trap(Trap::Fetch | Trap::Watched)) {
             entry.compiled = self.jit.as_mut()?.compile(id, &entry.block);
         }
         entry.compiled
@@ -243,7 +273,11 @@ impl Code {
         let id = match self.by_address.get(&address) {
             Some(&id) => id,
             None => {
-                let block = decode(address, space, self.model);
+                let block = if self.watched.contains(&address) {
+                    Block::watched(address)
+                } else {
+                    decode(address, space, self.model, &self.watched)
+                };
                 let id = self.entries.len() as u32;
                 // What could not be fetched may be there another time.
                 if block.end == End::Trap(Trap::Fetch) && block.ops.is_empty() {
@@ -274,7 +308,12 @@ fn nowhere() -> Box<[(u64, u32); INDIRECT]> {
 }
 
 /// Decodes the block at `start`.
-pub(crate) fn decode(start: u64, space: &mut AddressSpace, model: Model) -> Block {
+pub(crate) fn decode(
+    start: u64,
+    space: &mut AddressSpace,
+    model: Model,
+    watched: &FxHashSet<u64>,
+) -> Block {
     let mut bytes = [0; 512];
     let mut have = space.fetch(start, &mut bytes).unwrap_or(0);
     let mut base = 0;
@@ -311,7 +350,7 @@ pub(crate) fn decode(start: u64, space: &mut AddressSpace, model: Model) -> Bloc
         if let Some(end) = leaving {
             break end;
         }
-        if marks.len() >= LONGEST || ops.len() >= MOST_OPS {
+        if marks.len() >= LONGEST || ops.len() >= MOST_OPS || watched.contains(&at) {
             break End::Next;
         }
     };
@@ -320,5 +359,7 @@ pub(crate) fn decode(start: u64, space: &mut AddressSpace, model: Model) -> Bloc
     }
     polish::polish(&mut ops, &mut end, &mut marks);
     let flags_unread = polish::flags_unread(&ops, &end);
-    Block { start, next: at, ops: ops.into(), end, marks: marks.into(), flags_unread, quiet: false }
+    let effects = Effects::of_block(&ops, &end);
+    let (ops, marks) = (ops.into(), marks.into());
+    Block { start, next: at, ops, end, marks, flags_unread, quiet: false, effects }
 }

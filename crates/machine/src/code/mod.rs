@@ -9,6 +9,7 @@
 
 mod block;
 mod cache;
+mod effects;
 pub(crate) mod lift;
 mod op;
 mod polish;
@@ -17,6 +18,7 @@ mod slot;
 pub use block::{Block, End, Trap};
 pub(crate) use cache::NONE;
 pub use cache::{Code, Compile, Model};
+pub use effects::{Effects, SlotSet};
 pub use op::{
     Bit, BitOp, Condition, Float, Helper, Op, Repeat, Shift, StringOp, VectorOp, Width, X87Op,
 };

@@ -34,7 +34,7 @@ pub(super) fn ror(w: Width, a: u64, count: u64) -> u64 {
 }
 
 impl Cpu {
-    pub(super) fn shift(&mut self, f: Shift, w: Width, a: u64, count: u64) -> u64 {
+    pub(crate) fn shift(&mut self, f: Shift, w: Width, a: u64, count: u64) -> u64 {
         let n = count_of(w, count);
         let a = a & w.mask();
         if n == 0 {

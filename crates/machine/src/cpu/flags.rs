@@ -100,7 +100,7 @@ impl Cpu {
     }
 
     #[inline(always)]
-    fn lazy(&self) -> (FlagKind, Width, u64, u64) {
+    pub(crate) fn lazy(&self) -> (FlagKind, Width, u64, u64) {
         let code = self.get(slots::FLAG_KIND);
         (
             FlagKind::of(code),

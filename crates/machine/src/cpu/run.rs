@@ -123,7 +123,7 @@ pub fn run(cpu: &mut Cpu, space: &mut AddressSpace, code: &mut Code, quantum: u6
 
 /// The state after an op failed: that before its instruction.
 #[cold]
-fn fail(
+pub(crate) fn fail(
     cpu: &mut Cpu,
     space: &mut AddressSpace,
     block: &Block,
@@ -138,7 +138,7 @@ fn fail(
 
 /// What is for the kernel. Traps are reported at the instruction, system calls and breakpoints
 /// behind it.
-fn stop(cpu: &mut Cpu, space: &mut AddressSpace, block: &Block, trap: Trap) -> Stop {
+pub(crate) fn stop(cpu: &mut Cpu, space: &mut AddressSpace, block: &Block, trap: Trap) -> Stop {
     let behind = matches!(trap, Trap::Syscall | Trap::Breakpoint);
     let last = block.address_of(block.marks.len() - 1);
     if !behind {
@@ -154,7 +154,11 @@ fn stop(cpu: &mut Cpu, space: &mut AddressSpace, block: &Block, trap: Trap) -> S
 
 /// Does the end of a block, and counts its instructions.
 #[inline(always)]
-fn finish(cpu: &mut Cpu, space: &mut AddressSpace, block: &Block) -> Result<Way, Exception> {
+pub(crate) fn finish(
+    cpu: &mut Cpu,
+    space: &mut AddressSpace,
+    block: &Block,
+) -> Result<Way, Exception> {
     let way = leave(cpu, space, block)?;
     cpu.executed += block.instructions();
     Ok(way)
@@ -181,10 +185,12 @@ fn precisely(cpu: &Cpu, space: &mut AddressSpace, exception: Exception) -> Excep
 }
 
 /// Where control goes after a block.
-enum Way {
+pub(crate) enum Way {
     /// To a fixed address, by this side.
     Link(usize, u64),
+    /// To an address that was computed.
     Computed(u64),
+    /// To the kernel.
     Trap(Trap),
 }
 
@@ -202,7 +208,11 @@ fn fetch_fault(cpu: &Cpu, space: &mut AddressSpace) -> Stop {
 }
 
 #[inline(always)]
-fn leave(cpu: &mut Cpu, space: &mut AddressSpace, block: &Block) -> Result<Way, Exception> {
+pub(crate) fn leave(
+    cpu: &mut Cpu,
+    space: &mut AddressSpace,
+    block: &Block,
+) -> Result<Way, Exception> {
     let branch = |taken: bool, target: u64| {
         if taken { Way::Link(0, target) } else { Way::Link(1, block.next) }
     };
@@ -290,7 +300,7 @@ fn compare_holds(cpu: &mut Cpu, cc: Condition, w: Width, a: Slot, b: Slot, imm: 
 
 /// Runs the ops of a block; `at` is the op that failed, if one did, and else behind the last one.
 #[inline(always)]
-fn body(
+pub(crate) fn body(
     cpu: &mut Cpu,
     space: &mut AddressSpace,
     block: &Block,

@@ -6,6 +6,7 @@ use crate::{
 };
 
 use super::{FlagKind, x87::Fpu};
+use crate::symbolic::Shadow;
 
 /// Why an instruction could not be finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,8 @@ pub struct Cpu {
     pub(crate) fpu: Fpu,
     /// Instructions executed.
     pub(crate) executed: u64,
+    /// What the slots stand for, where that is more than their values.
+    pub(crate) shadow: Shadow,
 }
 
 impl Default for Cpu {
@@ -58,7 +61,7 @@ impl Default for Cpu {
         let mut slots = [0; 256];
         slots[slots::MXCSR as usize] = 0x1f80;
         slots[slots::FLAG_KIND as usize] = FlagKind::Bits as u64;
-        Self { slots, fpu: Fpu::default(), executed: 0 }
+        Self { slots, fpu: Fpu::default(), executed: 0, shadow: Shadow::default() }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::{
     code::{Repeat, Slot, StringOp, Width, slots},
-    memory::AddressSpace,
+    memory::{AddressSpace, Reason},
 };
 
 use super::{
@@ -37,8 +37,10 @@ pub(super) fn store(
 
 /// Faults as a store would: at the first byte that cannot be written.
 pub(super) fn probe_write(space: &mut AddressSpace, w: Width, at: u64) -> Result<(), Exception> {
-    if let Ok(old) = load(space, w, at) {
-        return store(space, w, at, old);
+    match load(space, w, at) {
+        Ok(old) => return store(space, w, at, old),
+        Err(Exception::Memory(fault)) if fault.reason == Reason::Marked => return Err(fault.into()),
+        Err(_) => {}
     }
     for k in 0..w.bytes() {
         let at = at.wrapping_add(k);

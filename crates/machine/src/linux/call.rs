@@ -74,17 +74,20 @@ impl Call<'_> {
         }
         let mut buffer = vec![0; length];
         self.space().read(address, &mut buffer).map_err(|_| Errno::EFAULT)?;
+        self.space().look(address, length as u64);
         Ok(buffer)
     }
 
     /// A number in the caller's memory.
     pub(crate) fn word(&mut self, address: u64) -> Result<u64, Errno> {
-        Ok(u64::from_le_bytes(self.space().load(address).map_err(|_| Errno::EFAULT)?))
+        let bytes = self.bytes(address, 8)?;
+        Ok(u64::from_le_bytes(bytes.try_into().expect("8 bytes")))
     }
 
     /// A 32-bit number in the caller's memory.
     pub(crate) fn half(&mut self, address: u64) -> Result<u32, Errno> {
-        Ok(u32::from_le_bytes(self.space().load(address).map_err(|_| Errno::EFAULT)?))
+        let bytes = self.bytes(address, 4)?;
+        Ok(u32::from_le_bytes(bytes.try_into().expect("4 bytes")))
     }
 
     /// Stores bytes in the caller's memory, all or none.
@@ -100,6 +103,7 @@ impl Call<'_> {
     /// A path in the caller's memory.
     pub(crate) fn path(&mut self, address: u64) -> Result<Vec<u8>, Errno> {
         let path = self.space().read_string(address, PATH_MAX).map_err(|_| Errno::EFAULT)?;
+        self.space().look(address, path.len() as u64 + 1);
         if path.len() >= PATH_MAX { Err(Errno::ENAMETOOLONG) } else { Ok(path) }
     }
 
@@ -113,6 +117,7 @@ impl Call<'_> {
                 break;
             }
             let string = self.space().read_string(at, 1 << 17).map_err(|_| Errno::EFAULT)?;
+            self.space().look(at, string.len() as u64 + 1);
             size += string.len() + 9;
             if size > 1 << 21 {
                 return Err(Errno::E2BIG);

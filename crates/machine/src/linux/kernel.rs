@@ -11,6 +11,7 @@ use super::{
     errno::Errno,
     file_calls,
     fs::{Config, Files, InodeId, User},
+    inputs::Inputs,
     loader, memory_calls, numbers,
     process::{Process, Program, State, Thread},
     process_calls,
@@ -46,6 +47,8 @@ pub struct Kernel {
     pub(crate) stuck: Option<u32>,
     /// Files that a shared mapping keeps.
     pub(crate) mapped: BTreeSet<InodeId>,
+    /// Files that are followed.
+    pub(crate) inputs: Inputs,
 }
 
 /// What a machine is started with.
@@ -120,6 +123,7 @@ impl Kernel {
             crash: None,
             stuck: None,
             mapped: BTreeSet::new(),
+            inputs: Inputs::default(),
         };
         kernel.tell_time();
         let mut call = Call {
@@ -152,6 +156,7 @@ impl Kernel {
             crash: self.crash.as_mut().map(|crash| Box::new(crash.fork())),
             stuck: self.stuck,
             mapped: self.mapped.clone(),
+            inputs: self.inputs.clone(),
         }
     }
 

@@ -6,10 +6,11 @@ use super::{
     call::{Call, Flow},
     errno::Errno,
     fs::{Content, FileId, InodeId, Object},
+    inputs::FileInput,
     kernel::MAPPING_TOP,
     numbers as n,
 };
-use crate::memory::{Backing, PAGE, Protection, Region, Source, TOP, page_ceil, page_floor};
+use crate::memory::{Backing, Mark, PAGE, Protection, Region, Source, TOP, page_ceil, page_floor};
 
 /// Mappings that a process may have: `vm.max_map_count`.
 const MOST_REGIONS: usize = 65_530;
@@ -26,11 +27,16 @@ const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 pub(crate) struct FileSource {
     content: Content,
     identity: u64,
+    input: Option<FileInput>,
 }
 
 impl FileSource {
-    pub(crate) fn shared(content: Content, inode: InodeId) -> Arc<dyn Source> {
-        Arc::new(Self { content, identity: inode.number() })
+    pub(crate) fn shared(
+        content: Content,
+        inode: InodeId,
+        input: Option<FileInput>,
+    ) -> Arc<dyn Source> {
+        Arc::new(Self { content, identity: inode.number(), input })
     }
 }
 
@@ -45,6 +51,15 @@ impl Source for FileSource {
 
     fn identity(&self) -> u64 {
         self.identity
+    }
+
+    fn is_marked(&self) -> bool {
+        self.input.is_some()
+    }
+
+    fn mark(&self, offset: u64) -> Option<Mark> {
+        let input = self.input.as_ref().filter(|_| offset < self.content.len())?;
+        input.mark(offset)
     }
 }
 
@@ -154,7 +169,7 @@ fn anonymous_file(call: &mut Call<'_>, length: u64) -> Result<(Backing, Arc<str>
     })?;
     call.kernel.keep_mapped(inode);
     call.kernel.files.release(file);
-    let source = FileSource::shared(content, inode);
+    let source = FileSource::shared(content, inode, None);
     Ok((Backing::File { source, offset: 0 }, Arc::from("/dev/zero (deleted)")))
 }
 
@@ -182,7 +197,8 @@ fn file_backing(
     if shared {
         call.kernel.keep_mapped(inode);
     }
-    Ok((Backing::File { source: FileSource::shared(content, inode), offset }, name.into()))
+    let source = call.kernel.source(content, inode);
+    Ok((Backing::File { source, offset }, name.into()))
 }
 
 fn range(start: u64, length: u64) -> Result<(u64, u64), Errno> {
@@ -428,10 +444,9 @@ impl super::Kernel {
                 continue;
             }
             if source.is_none() {
-                source = self
-                    .files
-                    .mapped_content(identity)
-                    .map(|(content, inode)| FileSource::shared(content, inode));
+                source = self.files.mapped_content(identity).map(|(content, inode)| {
+                    FileSource::shared(content, inode, self.inputs.of(inode).cloned())
+                });
             }
             if let Some(source) = &source {
                 space.refresh(source);

@@ -341,7 +341,7 @@ fn binary(call: &mut Call<'_>, path: &[u8]) -> Result<Binary, Errno> {
             };
             let content = files.content(inode).map_err(|_| Errno::EACCES)?.clone();
             let path = files.file_name(opened.file)?.into();
-            Ok(Binary { source: FileSource::shared(content, inode), path })
+            Ok(Binary { source: FileSource::shared(content, inode, None), path })
         })();
         files.release(opened.file);
         result

@@ -19,6 +19,7 @@ use crate::{
     code::{Code, Compile, Model, Trap, slots},
     cpu::{self, Cpu, Exception, Stop},
     memory::{AddressSpace, PAGE, Reason},
+    symbolic::Symbolic,
 };
 
 /// Instructions in a turn.
@@ -79,21 +80,36 @@ impl Crash {
     }
 }
 
-/// The block caches of a machine. They are a convenience: dropping them costs time only.
+/// What runs processors: block caches, which are a convenience and cost only time when dropped,
+/// and the terms of a run that is followed.
 #[derive(Default)]
-pub struct Caches(Vec<Code>);
+pub struct Engine {
+    caches: Vec<Code>,
+    /// What a followed run gathers.
+    pub symbolic: Option<Box<Symbolic>>,
+}
 
-impl Caches {
+impl Engine {
     /// The cache for this address space; the least lately used one makes room.
-    fn of(&mut self, space: &AddressSpace) -> &mut Code {
-        match self.0.iter().position(|code| code.fits(space)) {
-            Some(at) => self.0[..=at].rotate_right(1),
+    fn cache_for(&mut self, space: &AddressSpace) -> &mut Code {
+        match self.caches.iter().position(|code| code.fits(space)) {
+            Some(at) => self.caches[..=at].rotate_right(1),
             None => {
-                self.0.truncate(CACHES - 1);
-                self.0.insert(0, Code::new(Model::Baseline, Compile::WhenHot));
+                self.caches.truncate(CACHES - 1);
+                self.caches.insert(0, Code::new(Model::Baseline, Compile::WhenHot));
             }
         }
-        &mut self.0[0]
+        &mut self.caches[0]
+    }
+
+    /// Runs a processor for a while.
+    fn run(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, quantum: u64) -> Stop {
+        self.cache_for(space);
+        let code = &mut self.caches[0];
+        match &mut self.symbolic {
+            None => cpu::run(cpu, space, code, quantum),
+            Some(symbolic) => symbolic.run(cpu, space, code, quantum),
+        }
     }
 }
 
@@ -110,7 +126,7 @@ impl Kernel {
     /// `watch` is called now and then, so that output can be shown as it comes.
     pub fn run(
         &mut self,
-        caches: &mut Caches,
+        engine: &mut Engine,
         limits: Limits,
         watch: &mut dyn FnMut(&mut Self),
     ) -> Ending {
@@ -133,7 +149,7 @@ impl Kernel {
             };
             match next {
                 Some(next) => {
-                    let turn = self.turn(caches, next, limits.instructions);
+                    let turn = self.turn(engine, next, limits.instructions);
                     if let Turn::Ended(ending) = turn {
                         return ending;
                     }
@@ -300,13 +316,19 @@ impl Kernel {
 
     /// Lets a thread run to the end of its turn, or to a limit. In the latter case the turn goes on
     /// when the run does: where a run is stopped must not show in how it goes on.
-    fn turn(&mut self, caches: &mut Caches, next: (u32, u32, u64), limit: u64) -> Turn {
+    fn turn(&mut self, engine: &mut Engine, next: (u32, u32, u64), limit: u64) -> Turn {
         let (pid, tid, end) = next;
         self.turn = tid;
         let until = end.min(limit);
         let cut = loop {
             if self.executed >= until {
                 break self.executed < end;
+            }
+            if let Some(symbolic) = &mut engine.symbolic
+                && self.will_be_handled(pid, tid)
+                && let Some(thread) = self.process(pid).thread(tid)
+            {
+                symbolic.signal(&mut thread.cpu);
             }
             let runs = self.deliver(pid, tid);
             if self.exhausted(pid) {
@@ -322,8 +344,7 @@ impl Kernel {
                 break false;
             };
             let before = thread.cpu.executed();
-            let code = caches.of(space);
-            let stop = cpu::run(&mut thread.cpu, space, code, quantum);
+            let stop = engine.run(&mut thread.cpu, space, quantum);
             let done = thread.cpu.executed() - before;
             let rip = thread.cpu.rip();
             self.executed += done;
@@ -331,7 +352,20 @@ impl Kernel {
             match stop {
                 Stop::Quantum => {}
                 Stop::Syscall => {
+                    if let (Some(symbolic), Some(thread)) =
+                        (&mut engine.symbolic, self.process(pid).thread(tid))
+                    {
+                        symbolic.system_call(&mut thread.cpu);
+                    }
                     let goes_on = self.system_call(pid, tid);
+                    if let Some(symbolic) = &mut engine.symbolic
+                        && let Some(process) = self.processes.0.get_mut(&pid)
+                        && let Some(space) = &mut process.space
+                    {
+                        for (at, length) in space.take_looks() {
+                            symbolic.looked_at(space, at, length);
+                        }
+                    }
                     if self.exhausted(pid) || self.files.held() > self.memory {
                         return Turn::Ended(Ending::Limit(LimitReached::Memory));
                     }
@@ -348,6 +382,11 @@ impl Kernel {
                 Stop::Trap(Trap::Unsupported) => {
                     self.stuck = Some(pid);
                     return Turn::Ended(Ending::Unsupported(rip));
+                }
+                Stop::Trap(Trap::Watched) => {
+                    if let Some(symbolic) = &mut engine.symbolic {
+                        self.hook_functions(pid, symbolic);
+                    }
                 }
                 Stop::Trap(trap) => self.force(pid, tid, of_trap(trap, rip)),
             }
@@ -427,6 +466,20 @@ impl Kernel {
         }
         let thread = self.process(pid).thread(tid).expect("it runs");
         thread.pending.add(signal);
+    }
+
+    /// Whether a signal is about to interrupt a thread for a handler.
+    fn will_be_handled(&mut self, pid: u32, tid: u32) -> bool {
+        let Some(process) = self.processes.0.get_mut(&pid) else { return false };
+        let shared = process.pending.set();
+        let Some(thread) = process.threads.iter().find(|thread| thread.tid == tid) else {
+            return false;
+        };
+        let set = (thread.pending.set() | shared) & !thread.mask;
+        set != 0
+            && (1..=64).any(|number| {
+                set & bit(number) != 0 && process.actions[number as usize].handler > 1
+            })
     }
 
     /// Delivers what is pending; gives whether the thread still runs.
@@ -518,7 +571,7 @@ fn of_trap(trap: Trap, rip: u64) -> Signal {
         Trap::Breakpoint => of(SIGTRAP, 0x80, 0, (3, 0)),
         Trap::Debug => of(SIGTRAP, 1, rip, (1, 0)),
         Trap::Privileged => of(SIGSEGV, 0x80, 0, (13, 0)),
-        Trap::InvalidOpcode | Trap::Unsupported | Trap::Fetch | Trap::Syscall => {
+        Trap::InvalidOpcode | Trap::Unsupported | Trap::Fetch | Trap::Syscall | Trap::Watched => {
             of(signal::SIGILL, 2, rip, (6, 0))
         }
     }

@@ -97,7 +97,7 @@ impl Signal {
                     crate::memory::Access::Execute => 0x14,
                 };
                 match reason {
-                    Reason::Unmapped | Reason::Limit => fault(SIGSEGV, 1, address, (14, error)),
+                    Reason::Unmapped | Reason::Limit | Reason::Marked => fault(SIGSEGV, 1, address, (14, error)),
                     Reason::Protected => fault(SIGSEGV, 2, address, (14, error | 1)),
                     Reason::NotCanonical => fault(SIGSEGV, 0x80, 0, (13, 0)),
                     Reason::BehindFile => fault(SIGBUS, 2, address, (14, error)),

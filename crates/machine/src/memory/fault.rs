@@ -25,6 +25,9 @@ pub enum Reason {
     NotCanonical,
     /// A page of a mapped file that lies behind the file's end: `SIGBUS`, `BUS_ADRERR`.
     BehindFile,
+    /// A byte stands for more than its value: whoever marked it must look. Not a fault of the
+    /// program.
+    Marked,
     /// The memory limit of the machine is used up. Not a fault of the program.
     Limit,
 }

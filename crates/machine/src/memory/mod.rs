@@ -5,11 +5,13 @@
 //!   └──► regions              what may be done with them, and what fills them when first touched
 //! ```
 //!
-//! A fork costs by the pages touched since the last one, not by the size of the process. This
+//! Bytes can be marked as standing for more than their value; loads of such bytes stop the program, for
+//! whoever marked them to look. A fork costs by the pages touched since the last one, not by the size of the process. This
 //! module must not know processors, files or signals: who maps something brings a [`Source`] of
 //! bytes, and an access that fails comes back as a [`Fault`].
 
 mod fault;
+mod marks;
 mod page;
 mod regions;
 mod source;
@@ -18,6 +20,7 @@ mod table;
 mod tlb;
 
 pub use fault::{Access, Fault, Reason};
+pub use marks::Mark;
 pub use regions::{Backing, Protection, Region};
 pub use source::Source;
 pub use space::AddressSpace;

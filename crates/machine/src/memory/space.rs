@@ -14,8 +14,8 @@ use std::{
 use rustc_hash::FxHashSet;
 
 use super::{
-    Access, Backing, Fault, PAGE, Protection, Reason, Region, Source, TOP, page::Page, page_ceil,
-    page_floor, regions::Regions, table::Table, tlb::Tlb,
+    Access, Backing, Fault, Mark, PAGE, Protection, Reason, Region, Source, TOP, marks::Marks,
+    page::Page, page_ceil, page_floor, regions::Regions, table::Table, tlb::Tlb,
 };
 
 /// A number that no other address space of this process has. It names, and nothing is computed
@@ -43,6 +43,12 @@ pub struct AddressSpace {
     code_version: u64,
     /// The version that was current when code writes were last taken.
     known_code: u64,
+    /// What bytes stand for. A page with marks has no line in the TLB.
+    marks: Marks,
+    /// Loads of marked bytes do not stop.
+    blind: bool,
+    /// Marked bytes that the kernel looked at.
+    looked: Vec<(u64, u64)>,
 }
 
 impl AddressSpace {
@@ -60,6 +66,9 @@ impl AddressSpace {
             exhausted: false,
             code_version: fresh_version(),
             known_code: fresh_version(),
+            marks: Marks::default(),
+            blind: false,
+            looked: Vec::new(),
         }
     }
 
@@ -80,6 +89,9 @@ impl AddressSpace {
             exhausted: self.exhausted,
             code_version: self.code_version,
             known_code: self.known_code,
+            marks: self.marks.clone(),
+            blind: self.blind,
+            looked: self.looked.clone(),
         }
     }
 
@@ -110,9 +122,12 @@ impl AddressSpace {
     #[inline(never)]
     fn load_slowly<const N: usize>(&mut self, address: u64) -> Result<[u8; N], Fault> {
         self.readable(address, Access::Read)?;
-        // Now there is a line, unless the bytes are on two pages.
+        // Now there is a line, unless the bytes are on two pages, or something there is marked.
         if let Some(bytes) = self.tlb.load(address) {
             return Ok(bytes);
+        }
+        if !self.blind && self.marks.any(address, N as u64) {
+            return Err(Fault { address, access: Access::Read, reason: Reason::Marked });
         }
         let mut bytes = [0; N];
         self.read(address, &mut bytes)?;
@@ -170,6 +185,7 @@ impl AddressSpace {
             page.bytes_mut()[offset..offset + length].copy_from_slice(&bytes[done..done + length]);
             done += length;
         }
+        self.marks.clear(address, bytes.len() as u64);
         Ok(())
     }
 
@@ -230,7 +246,7 @@ impl AddressSpace {
             self.fill(address, access)?;
         }
         let page = self.table.get(number).expect("filled above");
-        if access == Access::Read {
+        if access == Access::Read && !self.marks.on_page(number) {
             self.tlb.add_load(number, page);
         }
         Ok(page)
@@ -255,7 +271,7 @@ impl AddressSpace {
         // The copy has another place than what the lines point to.
         self.tlb.drop_page(number);
         let page = Arc::make_mut(self.table.entry(number).as_mut().expect("filled above"));
-        if !code {
+        if !code && !self.marks.on_page(number) {
             self.tlb.add_store(number, page);
         }
         Ok(page)
@@ -303,15 +319,20 @@ impl AddressSpace {
         let start = page_floor(address);
         let region = self.regions.find(address).expect("checked before");
         let mut page = Page::zero();
+        let mut marks = Vec::new();
         if let Backing::File { source, offset } = &region.backing {
             let from = offset + (start - region.start);
             if from >= page_ceil(source.size()) {
                 return Err(Fault { address, access, reason: Reason::BehindFile });
             }
             source.read_at(from, page.bytes_mut());
+            if source.is_marked() {
+                marks = (from..from + PAGE).map(|offset| source.mark(offset)).collect();
+            }
         }
         self.take(1, address, access)?;
         *self.table.entry(start / PAGE) = Some(Arc::new(page));
+        self.mark(start, marks);
         Ok(())
     }
 
@@ -319,6 +340,48 @@ impl AddressSpace {
     /// [`Self::store`] do first.
     pub(crate) fn lines(&mut self) -> (*const u8, *const u8) {
         self.tlb.lines()
+    }
+
+    // ---- marks ---------------------------------------------------------------------------
+
+    /// Says what the bytes from `address` on stand for.
+    pub(crate) fn mark(&mut self, address: u64, marks: impl IntoIterator<Item = Option<Mark>>) {
+        let tlb = &mut self.tlb;
+        self.marks.set(address, marks, |number| tlb.drop_page(number));
+    }
+
+    /// What a byte stands for, if for more than its value.
+    #[inline]
+    pub(crate) fn mark_of(&self, address: u64) -> Option<Mark> {
+        self.marks.get(address)
+    }
+
+    /// Whether any of these bytes is marked.
+    #[inline]
+    pub(crate) fn marked(&self, address: u64, length: u64) -> bool {
+        self.marks.any(address, length)
+    }
+
+    /// Every marked byte, by address.
+    pub(crate) fn all_marks(&self) -> impl Iterator<Item = (u64, Mark)> + '_ {
+        self.marks.iter()
+    }
+
+    /// Whether loads of marked bytes go through instead of stopping.
+    pub(crate) fn set_blind(&mut self, blind: bool) {
+        self.blind = blind;
+    }
+
+    /// The kernel looks at bytes; if any is marked, it is in [`Self::take_looks`].
+    pub(crate) fn look(&mut self, address: u64, length: u64) {
+        if self.marks.any(address, length) {
+            self.looked.push((address, length));
+        }
+    }
+
+    /// The marked ranges that were looked at since the last call.
+    pub(crate) fn take_looks(&mut self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut self.looked)
     }
 
     // ---- mapping -------------------------------------------------------------------------
@@ -382,6 +445,7 @@ impl AddressSpace {
             let page = self.table.entry(number).take();
             let moved = number - from / PAGE + to / PAGE;
             *self.table.entry(moved) = page;
+            self.marks.relocate(number, moved);
             if self.unsynced.contains(&number) {
                 let unsynced = Arc::make_mut(&mut self.unsynced);
                 unsynced.remove(&number);
@@ -397,6 +461,7 @@ impl AddressSpace {
         if start >= end {
             return;
         }
+        self.marks.forget(start / PAGE, (end - 1) / PAGE);
         for number in self.table.touched(start / PAGE, (end - 1) / PAGE) {
             *self.table.entry(number) = None;
             self.left += 1;

@@ -69,6 +69,8 @@ pub(super) struct Row {
     pub rules: SmallVec<[(Register, Rule); 8]>,
     /// Whether the frame was put there by a signal, so that its caller was interrupted, not called.
     pub signal: bool,
+    /// Where the code begins that the entry is about.
+    pub start: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,7 +231,8 @@ where
         };
         rules.push((register, rule));
     }
-    Some(Row { frame, return_address, rules, signal: entry.is_signal_trampoline() })
+    let (signal, start) = (entry.is_signal_trampoline(), entry.initial_address());
+    Some(Row { frame, return_address, rules, signal, start })
 }
 
 /// The table of `.eh_frame`, which is part of the running program.

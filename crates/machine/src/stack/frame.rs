@@ -71,6 +71,8 @@ pub struct InModule {
     pub build_id: Option<BuildId>,
     /// The address before the bias: the same in every run.
     pub offset: u64,
+    /// Where the function begins, by call frame information, which stripped files have, too.
+    pub function: Option<u64>,
 }
 
 /// Where in which function an address is.

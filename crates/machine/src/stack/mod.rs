@@ -17,6 +17,7 @@ mod cfi;
 mod debugfile;
 mod demangle;
 mod frame;
+mod functions;
 mod image;
 mod lines;
 mod memory;
@@ -29,6 +30,7 @@ mod walk;
 
 pub use debugfile::ReadFile;
 pub use frame::{BuildId, CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
+pub use functions::{Function, FunctionKind, functions};
 pub use memory::Memory;
 pub use module::{Load, Mapping, Module, Source};
 pub use registers::Registers;

@@ -65,6 +65,15 @@ impl Module {
         })
     }
 
+    /// The bytes of the file, if they can be had.
+    #[must_use]
+    pub fn bytes(&self) -> Option<Arc<[u8]>> {
+        match &self.source {
+            Source::Bytes(bytes) => Some(Arc::clone(bytes)),
+            Source::Load(load) => load(),
+        }
+    }
+
     /// The last part of the path.
     #[must_use]
     pub fn name(&self) -> &str {

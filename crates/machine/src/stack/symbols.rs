@@ -192,11 +192,13 @@ impl Cache {
         let Some((module, image)) = module else { return frames.push(frame) };
         let offset = walked.address.wrapping_sub(module.bias);
         let asked = if walked.exact { offset } else { offset.wrapping_sub(1) };
-        let loaded = image.map(|image| &mut self.images[image]);
+        let mut loaded = image.map(|image| &mut self.images[image]);
+        let row = loaded.as_mut().and_then(|loaded| loaded.row(asked));
         frame.module = Some(InModule {
             name: module.name().into(),
             build_id: loaded.as_ref().and_then(|loaded| loaded.image.build_id().cloned()),
             offset,
+            function: row.map(|row| row.start),
         });
         let Some(loaded) = loaded else { return frames.push(frame) };
         let names = loaded.names(&self.read);

@@ -10,7 +10,7 @@ fn frame(trust: Trust, module: &str, offset: u64, symbol: Option<(&str, u64)>) -
         address: 0x5555_0000_0000 + offset,
         trust,
         kind: Kind::Call,
-        module: Some(InModule { name: module.into(), build_id: None, offset }),
+        module: Some(InModule { name: module.into(), build_id: None, offset, function: None }),
         symbol: symbol.map(|(name, offset)| InSymbol { name: name.into(), offset }),
         location: None,
     }

@@ -219,9 +219,10 @@ impl Pool {
     fn masked_selection(&mut self, op: Bitwise, a: Term, b: Term) -> Option<Term> {
         let sort = self.sort(a);
         let all = sort.mask();
-        if let (Some((c, k, 0)), Some((d, l, 0))) = (self.const_branches(a), self.const_branches(b))
+        if let (Some((c, k)), Some((d, l))) = (self.as_flag(a), self.as_flag(b))
             && k == l
         {
+            let [c, d] = [c, d].map(|(truth, is_set)| if is_set { truth } else { self.not(truth) });
             let both = op.build(self, c, d);
             let (k, zero) = (self.constant_of(sort, k), self.constant_of(sort, 0));
             let flag = self.ite(both, k, zero);
@@ -242,23 +243,35 @@ impl Pool {
         None
     }
 
+    /// A number that is `k` or zero: the truth value behind it, whether `k` stands for true, and `k`.
+    fn as_flag(&self, term: Term) -> Option<((Term, bool), u128)> {
+        match self.const_branches(term)? {
+            (c, k, 0) => Some(((c, true), k)),
+            (c, 0, k) => Some(((c, false), k)),
+            _ => None,
+        }
+    }
+
     /// The operator piece by piece, where no part is cut for nothing: in every segment one side
-    /// is constant, or both are whole parts.
+    /// is constant, or both are whole parts. Else at the places where both sides are cut.
     fn by_pieces(&mut self, op: Bitwise, a: Term, b: Term) -> Option<Term> {
-        let mut cuts = self.cuts(a);
-        cuts.extend(self.cuts(b));
-        if cuts.is_empty() {
+        let (left, right) = (self.cuts(a), self.cuts(b));
+        if left.is_empty() && right.is_empty() {
             return None;
         }
-        cuts.push(0);
-        cuts.push(self.width(a));
+        let ends = [0, self.width(a)];
+        let mut cuts: Vec<u8> = left.iter().chain(&right).copied().chain(ends).collect();
         cuts.sort_unstable();
         cuts.dedup();
-        for segment in cuts.windows(2) {
+        let is_fine = cuts.windows(2).all(|segment| {
             let (lo, width) = (segment[0], segment[1] - segment[0]);
-            match (self.piece(a, lo, width), self.piece(b, lo, width)) {
-                (Piece::Const, _) | (_, Piece::Const) | (Piece::Whole, Piece::Whole) => {}
-                _ => return None,
+            let pieces = (self.piece(a, lo, width), self.piece(b, lo, width));
+            matches!(pieces, (Piece::Const, _) | (_, Piece::Const) | (Piece::Whole, Piece::Whole))
+        });
+        if !is_fine {
+            cuts.retain(|cut| ends.contains(cut) || left.contains(cut) && right.contains(cut));
+            if cuts.len() == ends.len() {
+                return None;
             }
         }
         let mut joined = None;

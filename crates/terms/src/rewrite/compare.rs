@@ -219,9 +219,24 @@ impl Pool {
             return Some((Rule::EqConcat, self.and(high, low)));
         }
         if let (Some((c, k, l)), Some((d, m, n))) = (self.const_branches(a), self.const_branches(b))
-            && (k, l) == (m, n)
         {
-            return Some((Rule::EqTruth, self.eq(c, d)));
+            if (k, l) == (m, n) {
+                return Some((Rule::EqTruth, self.eq(c, d)));
+            }
+            if (k, l) == (n, m) {
+                return Some((Rule::EqTruth, self.xor(c, d)));
+            }
+        }
+        for (choice, other) in [(a, b), (b, a)] {
+            let Op::Ite(c, x, y) = self.op(choice) else { continue };
+            if x == other {
+                let equal = self.eq(y, other);
+                return Some((Rule::EqIte, self.or(c, equal)));
+            }
+            if y == other {
+                let (not, equal) = (self.not(c), self.eq(x, other));
+                return Some((Rule::EqIte, self.or(not, equal)));
+            }
         }
         match (self.op(a), self.op(b)) {
             (Op::Not(x), Op::Not(y)) | (Op::Neg(x), Op::Neg(y)) => {

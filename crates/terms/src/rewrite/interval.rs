@@ -34,7 +34,7 @@ impl Interval {
         value::sub(width, self.last, self.first)
     }
 
-    fn contains(self, width: u8, v: u128) -> bool {
+    pub(super) fn contains(self, width: u8, v: u128) -> bool {
         value::sub(width, v, self.first) <= self.steps(width)
     }
 
@@ -183,6 +183,9 @@ impl Pool {
             let excluded = self.in_interval(term, complement);
             return self.not(excluded);
         }
+        if let Some(test) = self.in_choices(term, interval) {
+            return test;
+        }
         match self.op(term) {
             Op::Add(x, c) => {
                 if let Some(c) = self.as_const(c) {
@@ -253,7 +256,7 @@ impl Pool {
                 }
             }
             Op::Ite(condition, a, b) => {
-                if let Some(test) = self.in_ite(condition, a, b, width, interval) {
+                if let Some(test) = self.in_ite(condition, a, b, interval) {
                     return test;
                 }
             }
@@ -363,41 +366,6 @@ impl Pool {
             None => self.boolean(false),
         };
         self.by(Rule::IntervalQuotient, test)
-    }
-
-    /// An `ite` with at least one constant branch.
-    fn in_ite(&mut self, c: Term, a: Term, b: Term, width: u8, interval: Interval) -> Option<Term> {
-        let inside = |pool: &Pool, t: Term| pool.as_const(t).map(|v| interval.contains(width, v));
-        let test = match (inside(self, a), inside(self, b)) {
-            (Some(x), Some(y)) if x == y => self.boolean(x),
-            (Some(true), Some(_)) => c,
-            (Some(_), Some(_)) => self.not(c),
-            (Some(then), None) => {
-                let other = self.in_interval(b, interval);
-                let then = self.boolean(then);
-                self.ite(c, then, other)
-            }
-            (None, Some(other)) => {
-                let then = self.in_interval(a, interval);
-                let other = self.boolean(other);
-                self.ite(c, then, other)
-            }
-            (None, None) => return self.in_either(c, a, b, interval),
-        };
-        Some(self.by(Rule::IntervalIte, test))
-    }
-
-    /// An `ite` of which condition and both branches test one term: `tolower(x) = 'h'`.
-    fn in_either(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Term> {
-        let (subject, _) = self.as_interval(c)?;
-        if [a, b].iter().any(|&branch| self.split_sum(branch).0 != subject) {
-            return None;
-        }
-        let (then, other) = (self.in_interval(a, interval), self.in_interval(b, interval));
-        let not = self.not(c);
-        let (then, other) = (self.and(c, then), self.and(not, other));
-        let test = self.or(then, other);
-        Some(self.by(Rule::IntervalIte, test))
     }
 
     /// The familiar literal for an interval.

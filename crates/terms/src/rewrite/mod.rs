@@ -14,6 +14,7 @@
 
 mod arith;
 mod bitwise;
+mod choice;
 mod compare;
 mod connective;
 mod division;
@@ -44,7 +45,13 @@ impl Pool {
 
     /// The truth value.
     pub fn boolean(&mut self, value: bool) -> Term {
-        self.intern(Sort::Bool, Op::Const(u128::from(value)))
+        // Every connective asks for both: they are kept at hand.
+        if let Some(truth) = self.truths[usize::from(value)] {
+            return truth;
+        }
+        let truth = self.intern(Sort::Bool, Op::Const(u128::from(value)));
+        self.truths[usize::from(value)] = Some(truth);
+        truth
     }
 
     /// The input byte as a term of 8 bits.

@@ -398,7 +398,8 @@ impl Pool {
         Some(self.by(Rule::ShiftOfConst, read))
     }
 
-    /// Where the term is cut by concatenation and zero extension, from low to high.
+    /// Where the term is cut by concatenation and zero extension, also under a complement, from
+    /// low to high.
     pub(super) fn cuts(&self, term: Term) -> Vec<u8> {
         let mut cuts = Vec::new();
         // What is left to look at, and the position of its lowest bit. Concat leans right.
@@ -415,6 +416,7 @@ impl Pool {
                     cuts.push(at + self.width(x));
                     stack.push((x, at));
                 }
+                Op::Not(x) => stack.push((x, at)),
                 _ => {}
             }
         }
@@ -438,6 +440,7 @@ impl Pool {
         loop {
             match self.op(t) {
                 Op::Const(_) => return Piece::Const,
+                Op::Not(x) => t = x,
                 Op::Concat(high, low) => {
                     let border = self.width(low);
                     if lo >= border {

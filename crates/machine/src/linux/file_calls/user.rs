@@ -5,7 +5,7 @@ use super::{
         abi::*,
         call::{Call, Flow},
         errno::Errno,
-        fs::{Descriptors, FileId, Files, Halt, Node, Object, Place},
+        fs::{Descriptors, FileId, Files, Halt, Node, Object, Place, SourceId},
         signal::{SIGPIPE, Signal},
     },
     Answer,
@@ -212,9 +212,16 @@ pub(super) fn deliver(
     call: &mut Call<'_>,
     address: u64,
     bytes: &[u8],
-    _place: Option<Place>,
+    place: Option<Place>,
 ) -> Result<(), Errno> {
-    call.put(address, bytes)
+    call.put(address, bytes)?;
+    if let Some(Place { source: SourceId::Inode(inode), offset }) = place
+        && let Some(input) = call.kernel.inputs.of(inode).cloned()
+    {
+        let marks = (offset..offset + bytes.len() as u64).map(|offset| input.mark(offset));
+        call.space().mark(address, marks);
+    }
+    Ok(())
 }
 
 /// Stores bytes in the buffers, `skip` bytes into them.

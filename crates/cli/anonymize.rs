@@ -1,0 +1,538 @@
+//! `stunt anonymize`: from a crash on a private input to a double that may be sent.
+//!
+//! The program is run natively to see how it fails, followed in the machine to find what the
+//! failure asks of the input, and run natively again on every double, which must fail in the same
+//! way. What is not proved is not handed out. Text of the original run goes nowhere.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use serde_json::json;
+use stunt_leakage::Bits;
+use stunt_machine::symbolic::Relaxations;
+use stunt_native::{Ending, Native, Run};
+use stunt_path::{Failure, FailureKind};
+use stunt_report::{
+    Algorithm, ByteKind, ByteRuns, Draw, Kind, Leak, Module, Pins, Program, Replay, Report, Schema,
+    Seconds, Verified,
+};
+use stunt_search::{Double, Measured, PathCondition, camouflage, castro};
+use stunt_solver::Sampler;
+
+use crate::fails_if::FailsIf;
+use crate::follow::{Followed, Stopped, follow};
+use crate::outcome::{self, Outcome};
+use crate::progress::Progress;
+use crate::subject::{self, Subject};
+
+/// The most doubles that are tried on the program before it is followed without relaxations.
+const MOST_DRAWS: u32 = 12;
+/// The most frames of a failure that a report shows.
+const MOST_FRAMES: usize = 32;
+
+/// How the double is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Choice {
+    /// A random solution of the relaxed path condition
+    Relaxed,
+    /// A random solution of the path condition as it is (Castro et al.)
+    Castro,
+    /// The solution of the relaxed path condition that differs most (Camouflage)
+    Camouflage,
+}
+
+impl Choice {
+    fn name(self) -> &'static str {
+        match self {
+            Choice::Relaxed => "relaxed",
+            Choice::Castro => "castro",
+            Choice::Camouflage => "camouflage",
+        }
+    }
+}
+
+/// A relaxation, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Relaxation {
+    /// Comparisons of strings and memory
+    Comparisons,
+    /// Conditions of several clauses
+    Clauses,
+    /// Jumps through tables
+    Switches,
+    /// Reads from constant tables
+    Reads,
+}
+
+/// Flags of `stunt anonymize`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: subject::Arguments,
+    /// How the double is found
+    #[arg(long, value_enum, default_value_t = Choice::Relaxed)]
+    algorithm: Choice,
+    /// Do without a relaxation, to see its worth; may be given several times
+    #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
+    no_relax: Vec<Relaxation>,
+    /// Where the report goes
+    #[arg(short, long, value_name = "REPORT", default_value = "stunt-report.zip")]
+    output: PathBuf,
+    /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
+    #[arg(long, value_name = "CONDITION")]
+    fails_if: Option<FailsIf>,
+    /// How often the double must fail natively
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Repeat a run; without it the randomness is fresh, as it should be for a real double
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Print what the run in the machine took, and where values were fixed
+    #[arg(long)]
+    stats: bool,
+}
+
+impl Arguments {
+    fn relaxations(&self) -> Relaxations {
+        let mut relax = match self.algorithm {
+            Choice::Castro => Relaxations::NONE,
+            Choice::Relaxed | Choice::Camouflage => Relaxations::ALL,
+        };
+        for without in &self.no_relax {
+            match without {
+                Relaxation::Comparisons => relax.comparisons = false,
+                Relaxation::Clauses => relax.clauses = false,
+                Relaxation::Switches => relax.switches = false,
+                Relaxation::Reads => relax.reads = false,
+            }
+        }
+        relax
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let begun = Instant::now();
+    let subject = Subject::new(&arguments.subject)?;
+    let progress = Progress::new(arguments.json);
+    let native = Native::new();
+    let mut job = Job { arguments, subject: &subject, native, progress, seconds: Seconds::default() };
+    let failure = match job.original_failure()? {
+        Ok(failure) => failure,
+        Err(outcome) => return Ok(outcome),
+    };
+    let found = match job.find(&failure)? {
+        Ok(found) => found,
+        Err(outcome) => return Ok(outcome),
+    };
+    job.seconds.total = begun.elapsed().as_secs_f64();
+    job.progress.finish();
+    job.report(&failure, &found)
+}
+
+/// One run of the command.
+struct Job<'a> {
+    arguments: &'a Arguments,
+    subject: &'a Subject,
+    native: Native,
+    progress: Progress,
+    seconds: Seconds,
+}
+
+/// A proved double with its figures.
+struct Found {
+    double: Double,
+    measured: Measured,
+    /// What the original path reveals.
+    path_leak: Bits,
+    size: usize,
+    /// How many doubles were drawn until one failed.
+    draws: u32,
+    followed: Followed,
+    relax: Relaxations,
+}
+
+impl Job<'_> {
+    /// How the program fails on the original, if it always does in the same way.
+    fn original_failure(&mut self) -> Result<Result<Failure, Outcome>> {
+        self.progress.stage("running the program on the original");
+        let mut first: Option<Failure> = None;
+        for _ in 0..2 {
+            let run = self.native.run(&self.subject.on_original())?;
+            let Some(failure) = self.failure_of(&run) else {
+                self.progress.finish();
+                eprintln!("stunt: {}", self.no_failure(&run, first.is_some()));
+                return Ok(Err(Outcome::NoFailure));
+            };
+            if let Some(first) = &first
+                && *first != failure
+            {
+                self.progress.finish();
+                eprintln!(
+                    "stunt: the program fails differently each time: {first}, then {failure}. A double \
+                     cannot be proved then; try --fails-if."
+                );
+                return Ok(Err(Outcome::Unproved));
+            }
+            first = Some(failure);
+        }
+        Ok(first.map_or(Err(Outcome::NoFailure), Ok))
+    }
+
+    fn failure_of(&self, run: &Run) -> Option<Failure> {
+        match &self.arguments.fails_if {
+            Some(condition) => condition.holds(run).then(|| Failure::stated(condition.text())),
+            None => run.failure.clone(),
+        }
+    }
+
+    fn no_failure(&self, run: &Run, failed_before: bool) -> String {
+        let again = if failed_before { "the second time " } else { "" };
+        let hint = match (&self.arguments.fails_if, run.ending) {
+            (Some(condition), _) => format!("; --fails-if {} does not hold", condition.text()),
+            (None, Ending::Exit(0)) => String::new(),
+            (None, Ending::Exit(code)) => {
+                format!("; if that is the failure, say --fails-if exit={code}")
+            }
+            (None, Ending::TimedOut) => "; give it more with --timeout".to_owned(),
+            (None, _) => String::new(),
+        };
+        format!("the program does not fail on this input: {again}it {}{hint}", run.ending)
+    }
+
+    /// Follows the original, and looks for a double.
+    fn find(&mut self, failure: &Failure) -> Result<Result<Found, Outcome>> {
+        let chosen = self.arguments.relaxations();
+        let mut rng =
+            self.arguments.seed.map_or_else(ChaCha20Rng::from_entropy, ChaCha20Rng::seed_from_u64);
+        let mut ways = vec![chosen];
+        if chosen != Relaxations::NONE {
+            ways.push(Relaxations::NONE);
+        }
+        for relax in ways {
+            let mut followed = match self.follow(failure, relax)? {
+                Ok(followed) => followed,
+                Err(outcome) => return Ok(Err(outcome)),
+            };
+            if let Some((double, measured, size, draws)) = self.draw(failure, &mut followed, &mut rng)? {
+                let path_leak = if relax == Relaxations::NONE && self.arguments.algorithm == Choice::Castro {
+                    measured.total
+                } else {
+                    self.path_leak(failure)?.unwrap_or(measured.total)
+                };
+                return Ok(Ok(Found { double, measured, path_leak, size, draws, followed, relax }));
+            }
+        }
+        self.progress.finish();
+        eprintln!(
+            "stunt: no double could be proved: {MOST_DRAWS} solutions of the path condition do not fail \
+             natively as the original does. Nothing is handed out."
+        );
+        Ok(Err(Outcome::Unproved))
+    }
+
+    fn follow(&mut self, failure: &Failure, relax: Relaxations) -> Result<Result<Followed, Outcome>> {
+        self.progress.stage("following the input through the program");
+        let followed = follow(self.subject, relax)?;
+        let followed = match followed {
+            Ok(followed) => followed,
+            Err(Stopped::Unsupported(what)) => {
+                self.progress.finish();
+                eprintln!("stunt: {what}. This is a limit of stunt, not a bug of the program.");
+                return Ok(Err(Outcome::Unsupported));
+            }
+            Err(Stopped::Limit(what)) => {
+                self.progress.finish();
+                eprintln!("stunt: {what}.");
+                return Ok(Err(Outcome::Limit));
+            }
+        };
+        self.seconds.trace += followed.seconds;
+        let stated = matches!(failure.kind, FailureKind::Stated(_));
+        if !stated && followed.failure.as_ref() != Some(failure) {
+            self.progress.finish();
+            let how = match &followed.failure {
+                Some(other) => format!("fails with {other} there"),
+                None => format!("{} there", followed.ending),
+            };
+            eprintln!(
+                "stunt: the program fails with {failure} natively, but {how}: the machine does not run it \
+                 as this host does. This is a limit of stunt, not a bug of the program."
+            );
+            return Ok(Err(Outcome::Unsupported));
+        }
+        Ok(Ok(followed))
+    }
+
+    /// What the path condition without any relaxation reveals.
+    fn path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
+        let Ok(mut followed) = self.follow(failure, Relaxations::NONE)? else { return Ok(None) };
+        self.progress.stage("counting");
+        let begun = Instant::now();
+        let mut condition =
+            PathCondition::new(&mut followed.pool, &followed.tests, &self.subject.original);
+        let total = condition.total();
+        self.seconds.count += begun.elapsed().as_secs_f64();
+        Ok(Some(total))
+    }
+
+    /// Draws doubles until one is proved.
+    fn draw(
+        &mut self,
+        failure: &Failure,
+        followed: &mut Followed,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Option<(Double, Measured, usize, u32)>> {
+        let original = &self.subject.original;
+        let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
+        let size = condition.size();
+        let mut sampler = Sampler::new();
+        let mut measured = None;
+        for draws in 1..=MOST_DRAWS {
+            self.progress.stage("drawing a double");
+            let begun = Instant::now();
+            let double = match self.arguments.algorithm {
+                Choice::Camouflage => {
+                    let (double, figures) = camouflage(&mut condition, original, rng)?;
+                    measured = Some(figures);
+                    double
+                }
+                Choice::Relaxed | Choice::Castro => {
+                    castro(&mut condition, original, &mut sampler, rng)?
+                }
+            };
+            self.seconds.solve += begun.elapsed().as_secs_f64();
+            if self.proved(failure, &double)? {
+                let begun = Instant::now();
+                self.progress.stage("counting");
+                let measured = measured.unwrap_or_else(|| condition.measure());
+                self.seconds.count += begun.elapsed().as_secs_f64();
+                return Ok(Some((double, measured, size, draws)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the program fails on a double as it does on the original, every time.
+    fn proved(&mut self, failure: &Failure, double: &Double) -> Result<bool> {
+        self.progress.stage("running the program on the double");
+        let begun = Instant::now();
+        let command = self.subject.on_double(&double.bytes)?;
+        let mut all = true;
+        for _ in 0..self.arguments.runs {
+            let run = self.native.run(&command)?;
+            if self.failure_of(&run).as_ref() != Some(failure) {
+                all = false;
+                break;
+            }
+        }
+        self.seconds.verify += begun.elapsed().as_secs_f64();
+        Ok(all)
+    }
+
+    /// Writes the report, and says what it has come to.
+    fn report(&self, failure: &Failure, found: &Found) -> Result<Outcome> {
+        let report = self.assemble(failure, found);
+        report
+            .write(&found.double.bytes, &self.arguments.output)
+            .with_context(|| "the report was not written".to_owned())?;
+        let path = self.arguments.output.display().to_string();
+        let text = if self.arguments.json {
+            format!("{:#}\n", self.json(&report, &path))
+        } else {
+            self.text(&report, &path)
+        };
+        outcome::print(text.as_bytes())?;
+        if self.arguments.stats {
+            self.statistics(found);
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn assemble(&self, failure: &Failure, found: &Found) -> Report {
+        let name = self.subject.name();
+        let module = |frame: &&stunt_path::Frame| frame.module == name && frame.build_id.is_some();
+        let build_id = failure.frames.iter().find(module).and_then(|it| it.build_id.clone());
+        let frames: Vec<stunt_report::Frame> =
+            failure.frames.iter().take(MOST_FRAMES).map(report_frame).collect();
+        let mut modules: Vec<Module> = Vec::new();
+        for frame in &frames {
+            let module = Module { name: frame.module.clone(), build_id: frame.build_id.clone() };
+            if !module.name.is_empty() && !modules.contains(&module) {
+                modules.push(module);
+            }
+        }
+        let total = self.revealed(found);
+        let pins = found.followed.pins();
+        let uniform = match (self.arguments.algorithm, found.double.not_uniform) {
+            (Choice::Camouflage, _) => Draw::NotUniform {
+                why: "it was chosen to differ most from the original; the figure counts that".to_owned(),
+            },
+            (_, Some(reason)) => Draw::NotUniform { why: reason.to_string() },
+            (_, None) => Draw::Uniform,
+        };
+        let mut notes = Vec::new();
+        if found.draws > 1 {
+            notes.push(format!(
+                "{} doubles were drawn until one failed; the figure allows for that",
+                found.draws
+            ));
+        }
+        if found.relax == Relaxations::NONE && self.arguments.algorithm != Choice::Castro {
+            notes.push("the relaxed path condition gave no double, so this one keeps the path".to_owned());
+        }
+        for call in &found.followed.missing {
+            notes.push(format!("the machine does not have the system call {call}"));
+        }
+        let mut parameters = std::collections::BTreeMap::new();
+        for without in &self.arguments.no_relax {
+            parameters.insert(format!("no-relax {without:?}").to_lowercase(), "yes".to_owned());
+        }
+        Report {
+            schema: Schema,
+            stunt: env!("CARGO_PKG_VERSION").to_owned(),
+            program: Program { name, build_id, modules },
+            arguments: self.subject.shown_arguments(),
+            sources: self.subject.sources.clone(),
+            failure: stunt_report::Failure {
+                kind: failure.kind.word().to_owned(),
+                signature: failure.signature(),
+                words: failure.to_string(),
+                frames,
+            },
+            replay: Replay {
+                native: true,
+                check_memory: false,
+                fails_if: self.arguments.fails_if.as_ref().map(|it| it.text().to_owned()),
+            },
+            leak: leak_of(total, found.size),
+            original_path_leak: leak_of(found.path_leak, found.size),
+            per_byte: self.per_byte(&found.measured),
+            residue_percent: self.subject.original.residue(&found.double.bytes),
+            algorithm: Algorithm { name: self.arguments.algorithm.name().to_owned(), parameters },
+            draw: uniform,
+            verified: Verified { native: true, runs: self.arguments.runs },
+            tests: found.followed.tests.len() as u64,
+            pins: Pins { total: pins.values().sum(), by_reason: pins },
+            instructions: found.followed.instructions,
+            seconds: self.seconds.clone(),
+            notes,
+        }
+        .tidied()
+    }
+
+    /// What the double reveals. Doubles that were drawn and did not fail make the set smaller from
+    /// which it comes; by how much is estimated by their number.
+    fn revealed(&self, found: &Found) -> Bits {
+        if found.draws == 1 {
+            return found.measured.total;
+        }
+        // With this probability a share that is smaller would have taken more draws.
+        let confidence: f64 = 0.99;
+        let draws = f64::from(found.draws);
+        let least_share = 1.0 - confidence.powf(1.0 / draws);
+        let total = found.measured.total;
+        Bits::Estimate {
+            value: total.value() + draws.log2(),
+            at_most: total.upper() - least_share.log2(),
+            confidence,
+        }
+    }
+
+    fn per_byte(&self, measured: &Measured) -> Vec<ByteRuns> {
+        let mut all = Vec::new();
+        for (source, number) in self.subject.sources.iter().zip(0u16..) {
+            let mut figures = vec![(0.0, ByteKind::Public); source.bytes as usize];
+            for leak in measured.bytes.iter().filter(|leak| leak.byte.source == number) {
+                let kind = ByteKind::from(kind_of(leak.bits));
+                figures[leak.byte.offset as usize] = (leak.bits.value(), kind);
+            }
+            all.push(ByteRuns::new(source.name.clone(), figures));
+        }
+        all
+    }
+
+    fn json(&self, report: &Report, path: &str) -> serde_json::Value {
+        json!({
+            "failure": report.failure,
+            "input": { "bytes": report.bytes() },
+            "leak": report.leak,
+            "original_path_leak": report.original_path_leak,
+            "residue_percent": report.residue_percent,
+            "verified": report.verified,
+            "algorithm": report.algorithm.name,
+            "uniform": report.draw == Draw::Uniform,
+            "tests": report.tests,
+            "pins": report.pins.total,
+            "pins_by_reason": report.pins.by_reason,
+            "instructions": report.instructions,
+            "seconds": report.seconds,
+            "summary": report.summary(),
+            "notes": report.notes,
+            "report": path,
+        })
+    }
+
+    fn text(&self, report: &Report, path: &str) -> String {
+        let mut text = format!("The program fails with {}.\n", report.failure.words);
+        text += &format!("The double {}\n", report.summary());
+        text += &format!(
+            "The path of the original alone would reveal {} of {} bits ({:.1} %).\n",
+            report.original_path_leak.words, report.original_path_leak.of, report.original_path_leak.percent
+        );
+        text += &format!(
+            "It fails in the same way, {} times of {}, and shares {:.1} % of its bytes with the original.\n",
+            report.verified.runs, report.verified.runs, report.residue_percent
+        );
+        for note in &report.notes {
+            text += &format!("Note: {note}.\n");
+        }
+        text += &format!("Report: {path} (look at it with `stunt inspect {path}`)\n");
+        text
+    }
+
+    fn statistics(&self, found: &Found) {
+        let followed = &found.followed;
+        eprintln!("instructions: {} ({} with terms)", followed.instructions, followed.followed);
+        eprintln!("tests: {}", followed.tests.len());
+        let mut places = std::collections::BTreeMap::new();
+        for test in &followed.tests {
+            if let stunt_path::TestKind::Pin(why) = test.kind {
+                *places.entry((why, test.address)).or_insert(0u64) += 1;
+            }
+        }
+        let mut places: Vec<_> = places.into_iter().collect();
+        places.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        for ((why, address), count) in places.iter().take(20) {
+            eprintln!("pin: {why} at {address:#x}: {count}");
+        }
+    }
+}
+
+fn report_frame(frame: &stunt_path::Frame) -> stunt_report::Frame {
+    stunt_report::Frame {
+        module: frame.module.clone(),
+        build_id: frame.build_id.clone(),
+        offset: frame.offset,
+        symbol: frame.symbol.clone(),
+        location: frame.location.as_ref().map(|it| format!("{}:{}", it.file, it.line)),
+    }
+}
+
+fn kind_of(bits: Bits) -> Kind {
+    match bits.kind() {
+        "exact" => Kind::Exact,
+        "at-most" => Kind::AtMost,
+        _ => Kind::Estimate,
+    }
+}
+
+fn leak_of(bits: Bits, size: usize) -> Leak {
+    Leak::new(bits.value(), size as u64, kind_of(bits), bits.to_string())
+}

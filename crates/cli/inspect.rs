@@ -1,0 +1,314 @@
+//! `stunt inspect`: what a report says and reveals.
+//!
+//! The report may come from a stranger: everything that is printed of it passes [`visible`], and
+//! doubles are written nowhere unless asked, and then under names of stunt's own making.
+
+use std::fmt::Write;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Serialize;
+use stunt_report::{Draw, Error, Frame, Opened, Report, SourceName, grouped, visible};
+
+use crate::graph::Graph;
+use crate::graph_text::{self, Style};
+use crate::outcome::{self, Outcome};
+use crate::{graph_html, graph_svg, view};
+
+/// Flags of `stunt inspect`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The report
+    report: PathBuf,
+    /// Print JSON: the report's own, with a summary
+    #[arg(long)]
+    json: bool,
+    /// Draw the leak graph as a picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Write all that is printed here as a page, with the leak graph
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write the double to this folder, a file for each source
+    #[arg(long, value_name = "DIR")]
+    extract: Option<PathBuf>,
+    /// Show every byte of the double: nothing is folded, and JSON has its hexadecimal digits
+    #[arg(long)]
+    hex: bool,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let opened = Report::read(&arguments.report).map_err(|error| match error {
+        // It names the file already.
+        error @ Error::Unreadable { .. } => anyhow!(error),
+        error => anyhow!("{}: {error}", arguments.report.display()),
+    })?;
+    let graphs = Graph::of(&opened, arguments.hex);
+    if let Some(file) = &arguments.svg {
+        let summary = format!("The double {}", opened.report.summary());
+        let title = format!("What the double reveals: {}", title(&opened.report));
+        store(file, &graph_svg::svg(&graphs, &title, &summary))?;
+    }
+    if let Some(file) = &arguments.html {
+        store(file, &graph_html::html(&opened.report, &graphs))?;
+    }
+    if let Some(folder) = &arguments.extract {
+        extract(&opened, folder)?;
+    }
+    let output = if arguments.json {
+        json(&opened, arguments.hex)?
+    } else {
+        text(&opened.report, &graphs, style())
+    };
+    outcome::print(output.as_bytes())?;
+    Ok(Outcome::Done)
+}
+
+/// Colours on a terminal, unless the user does not want any (<https://no-color.org>).
+fn style() -> Style {
+    let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    if io::stdout().is_terminal() && !unwanted { Style::Colours } else { Style::Characters }
+}
+
+fn store(file: &Path, text: &str) -> Result<()> {
+    fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Writes the doubles to a folder. Nothing is overwritten.
+fn extract(opened: &Opened, folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for (source, double) in opened.report.sources.iter().zip(&opened.doubles) {
+        let path = folder.join(source.file_name());
+        let mut file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                bail!("{} is there already; give another folder", path.display())
+            }
+            file => file.with_context(|| format!("cannot write {}", path.display()))?,
+        };
+        file.write_all(double).with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("stunt: {} is in {}", source_words(&source.name), path.display());
+    }
+    Ok(())
+}
+
+/// `the double of the file`.
+fn source_words(name: &SourceName) -> String {
+    format!("the double of {}", visible(&name.words()))
+}
+
+/// The report for programs: its own JSON, and what is told in words elsewhere.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    input: Input,
+    summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubles: Option<Vec<Double<'a>>>,
+}
+
+#[derive(Serialize)]
+struct Input {
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct Double<'a> {
+    source: &'a SourceName,
+    hex: String,
+}
+
+fn json(opened: &Opened, hex: bool) -> Result<String> {
+    let report = &opened.report;
+    let pairs = report.sources.iter().zip(&opened.doubles);
+    let doubles =
+        pairs.map(|(source, double)| Double { source: &source.name, hex: view::hex(double) });
+    let printed = Printed {
+        report,
+        input: Input { bytes: report.bytes() },
+        summary: report.summary(),
+        doubles: hex.then(|| doubles.collect()),
+    };
+    Ok(serde_json::to_string_pretty(&printed)? + "\n")
+}
+
+/// The report in one line: `parser fails: SIGSEGV in field (parser.c:12)`.
+pub fn title(report: &Report) -> String {
+    visible(&format!("{} fails: {}", report.program.name, report.failure.words))
+}
+
+/// Where a frame is: `parser+0x11d6`.
+pub fn frame_place(frame: &Frame) -> String {
+    format!("{}+{:#x}", frame.module, frame.offset)
+}
+
+fn text(report: &Report, graphs: &[Graph<'_>], style: Style) -> String {
+    let mut text = format!("{}\nThe double {}\n\n", title(report), visible(&report.summary()));
+    let frames = &report.failure.frames;
+    let digits = frames.len().saturating_sub(1).to_string().len();
+    for (number, frame) in frames.iter().enumerate() {
+        let symbol = frame.symbol.as_deref().unwrap_or("?");
+        let location = frame.location.as_ref().map_or_else(String::new, |l| format!(" at {l}"));
+        let line = format!("{symbol}{location} ({})", frame_place(frame));
+        let _ = writeln!(text, "#{number:<digits$}  {}", visible(&line));
+    }
+    if !frames.is_empty() {
+        text.push('\n');
+    }
+    let figures = figures(report);
+    let width = figures.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, value) in figures {
+        let _ = writeln!(text, "{name:<width$}  {}", visible(&value));
+    }
+    for note in &report.notes {
+        let _ = writeln!(text, "\nNote: {}", visible(note));
+    }
+    let _ = write!(text, "\n{}", graph_text::text(graphs, style));
+    text
+}
+
+/// The figures of a report, each with its name.
+pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
+    let mut figures = vec![
+        ("command", command(report)),
+        ("failure", format!("{}, signature {}", report.failure.kind, report.failure.signature)),
+        ("reveals", report.leak.sentence()),
+        (
+            "original path",
+            format!("a double that takes it reveals {}", report.original_path_leak.sentence()),
+        ),
+        ("same bytes", same_bytes(report)),
+        ("verified", verified(report)),
+    ];
+    if let Some(how) = replay(report) {
+        figures.push(("to replay", how));
+    }
+    figures.push(("algorithm", algorithm(report)));
+    figures.push((
+        "draw",
+        match &report.draw {
+            Draw::Uniform => "uniform: every possible double had the same chance".to_owned(),
+            Draw::NotUniform { why } => format!("not uniform: {why}"),
+        },
+    ));
+    figures.push((
+        "run",
+        format!(
+            "{}, {}, {}",
+            counted(report.instructions, "instruction", "instructions"),
+            counted(report.tests, "test of the input", "tests of the input"),
+            counted(report.pins.total, "pinned value", "pinned values")
+        ),
+    ));
+    if !report.pins.by_reason.is_empty() {
+        let reasons = report.pins.by_reason.iter();
+        let reasons: Vec<String> =
+            reasons.map(|(reason, &n)| format!("{reason} {}", grouped(n))).collect();
+        figures.push(("pinned for", reasons.join(", ")));
+    }
+    figures.push(("time", time(report)));
+    figures.push(("written by", format!("stunt {}", report.stunt)));
+    figures
+}
+
+fn command(report: &Report) -> String {
+    let words = std::iter::once(&report.program.name).chain(&report.arguments);
+    words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it. `@@` and placeholders need no quotes: they are not for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "@%+=:,./-_<>".contains(c);
+    let placeholder = word.starts_with('<') && word.ends_with('>');
+    if placeholder || !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+fn same_bytes(report: &Report) -> String {
+    format!(
+        "{} % are as in the original (0.4 % of random bytes would be)",
+        trimmed(report.residue_percent)
+    )
+}
+
+/// Without idle zeros: `16`, `0.5`.
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn verified(report: &Report) -> String {
+    let runs = u64::from(report.verified.runs);
+    if runs == 0 {
+        return "no: the double has not been run".to_owned();
+    }
+    let times = if runs == 1 { "once".to_owned() } else { format!("{} times", grouped(runs)) };
+    let place = if report.verified.native { "natively" } else { "in the machine" };
+    format!("the double failed in the same way, {times}, {place}")
+}
+
+/// What a replay needs beside the program and the double.
+fn replay(report: &Report) -> Option<String> {
+    let mut needs = Vec::new();
+    if report.replay.check_memory {
+        needs.push(
+            "use --check-memory: the failure is an invalid access that may do no harm".to_owned(),
+        );
+    }
+    if !report.replay.native {
+        needs.push("use the machine: the program does not fail natively".to_owned());
+    }
+    if let Some(condition) = &report.replay.fails_if {
+        needs.push(format!(
+            "use --fails-if {}: that is what counts as the failure",
+            quoted(condition)
+        ));
+    }
+    (!needs.is_empty()).then(|| needs.join("; "))
+}
+
+fn algorithm(report: &Report) -> String {
+    let parameters: Vec<String> =
+        report.algorithm.parameters.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    if parameters.is_empty() {
+        report.algorithm.name.clone()
+    } else {
+        format!("{} ({})", report.algorithm.name, parameters.join(", "))
+    }
+}
+
+/// `1 test`, `46 tests`, `no tests`.
+fn counted(number: u64, one: &str, many: &str) -> String {
+    match number {
+        0 => format!("no {many}"),
+        1 => format!("1 {one}"),
+        number => format!("{} {many}", grouped(number)),
+    }
+}
+
+fn time(report: &Report) -> String {
+    let seconds = &report.seconds;
+    let steps = [
+        ("trace", seconds.trace),
+        ("solve", seconds.solve),
+        ("search", seconds.search),
+        ("count", seconds.count),
+        ("verify", seconds.verify),
+    ];
+    let steps: Vec<String> = steps
+        .into_iter()
+        .filter(|&(_, time)| time >= 0.005)
+        .map(|(name, time)| format!("{name} {time:.2}"))
+        .collect();
+    if steps.is_empty() {
+        format!("{:.2} s", seconds.total)
+    } else {
+        format!("{:.2} s ({})", seconds.total, steps.join(", "))
+    }
+}

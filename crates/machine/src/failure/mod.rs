@@ -1,0 +1,37 @@
+//! From a call stack, and how the run ended, to the identity of the failure.
+//!
+//! ```text
+//! CallStack ──► roles: library, recursion, certainty ──► stunt_path::Failure
+//!    judge: which of the stacks tells it ──┘
+//! ```
+//!
+//! The same code judges runs in the machine and native ones, so that they can be compared. It does
+//! not know who ran the program. Two rules keep an identity from depending on the input more than
+//! the bug does: frames of the C library and of language runtimes do not count, because they differ
+//! between processors, and rounds of a recursion count once, because their number is how deep the
+//! input is nested.
+
+mod identify;
+mod judge;
+mod library;
+mod recursion;
+mod site;
+
+pub use identify::{Ended, identify};
+pub use judge::{Evidence, Scene, Status, at_stack_end, judge};
+pub use site::{PanicSite, panic_site};
+
+use crate::stack::{Module, functions};
+
+/// The functions through which every exception of C++ and every panic of Rust goes that may be
+/// caught: their addresses in the running program. At their first instruction, the stack is that
+/// of the throw.
+#[must_use]
+pub fn throw_points(modules: &[Module]) -> Vec<u64> {
+    let of = |module: &Module| functions(module, |name| name == "_Unwind_RaiseException");
+    let mut points: Vec<u64> =
+        modules.iter().flat_map(of).map(|function| function.address).collect();
+    points.sort_unstable();
+    points.dedup();
+    points
+}

@@ -1,0 +1,94 @@
+//! The files with code that a process has mapped, and the functions in them that are known by name.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::Kernel;
+use crate::{
+    code::{Code, Compile, Model, slots},
+    cpu::{self, Cpu, Exception, Stop},
+    memory::{AddressSpace, Backing, PAGE, Protection},
+    stack::{Mapping, Module},
+    symbolic::{Symbolic, hooks},
+};
+
+/// The files that are mapped with code, and how: by name and identity.
+pub(crate) type Mapped = BTreeMap<(Arc<str>, u64), Vec<Mapping>>;
+
+/// The files that are mapped with code, and how.
+pub(crate) fn mapped_files(space: &AddressSpace) -> Mapped {
+    let mut files: Mapped = BTreeMap::new();
+    for region in space.regions() {
+        if let Backing::File { source, offset } = &region.backing {
+            files.entry((Arc::clone(&region.name), source.identity())).or_default().push(Mapping {
+                addresses: region.start..region.end,
+                offset: *offset,
+                executable: region.protection.contains(Protection::EXECUTE),
+            });
+        }
+    }
+    files.retain(|_, mappings| mappings.iter().any(|mapping| mapping.executable));
+    debug_assert!(files.values().flatten().all(|mapping| mapping.offset % PAGE == 0));
+    files
+}
+
+/// Where a function that returns must not come back to.
+const NOWHERE: u64 = 0xfff0;
+/// More than a function that chooses an implementation takes.
+const MOST_INSTRUCTIONS: u64 = 100_000;
+
+impl Kernel {
+    /// The modules of a process that has these files mapped.
+    pub(crate) fn modules(&mut self, mapped: Mapped) -> Vec<Module> {
+        let mut modules = Vec::new();
+        for ((path, identity), mappings) in mapped {
+            let Some((content, _)) = self.files.mapped_content(identity) else { continue };
+            let mut bytes = vec![0; content.len() as usize];
+            if content.read_at(0, &mut bytes).is_err() {
+                continue;
+            }
+            modules.extend(Module::from_mappings(&path, &bytes.into(), &mappings));
+        }
+        modules
+    }
+
+    /// Tells a followed run where the functions are that are known by name. The libraries of the
+    /// process are loaded.
+    pub(crate) fn hook_functions(&mut self, pid: u32, symbolic: &mut Symbolic) {
+        let Some(space) = &self.process(pid).space else { return };
+        let mapped = mapped_files(space);
+        let modules = self.modules(mapped);
+        let process = self.process(pid);
+        let cpu = process.threads[0].cpu.clone();
+        let Some(space) = &mut process.space else { return };
+        let found = hooks(&modules, |resolver| resolve(&cpu, space, resolver));
+        symbolic.set_hooks(found);
+    }
+
+    /// Where the first process begins, after its libraries are loaded.
+    pub(crate) fn entry_point(&self) -> Option<u64> {
+        const AT_ENTRY: u64 = 9;
+        let process = self.processes.0.get(&super::kernel::FIRST_PID)?;
+        let mut pairs = process.program.auxiliary.chunks_exact(16).map(|pair| {
+            let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
+            (word(0), word(8))
+        });
+        pairs.find(|&(key, _)| key == AT_ENTRY).map(|(_, value)| value)
+    }
+}
+
+/// Asks a function that chooses an implementation which one it chooses, as the dynamic linker does.
+fn resolve(cpu: &Cpu, space: &mut AddressSpace, resolver: u64) -> Option<u64> {
+    let (mut cpu, mut space) = (cpu.clone(), space.fork());
+    let rsp = (cpu.get(slots::RSP) & !0xf).wrapping_sub(0x1008);
+    space.write(rsp, &NOWHERE.to_le_bytes()).ok()?;
+    space.set_blind(true);
+    cpu.set(slots::RSP, rsp);
+    cpu.set(slots::RIP, resolver);
+    let mut code = Code::new(Model::Baseline, Compile::Never);
+    match cpu::run(&mut cpu, &mut space, &mut code, MOST_INSTRUCTIONS) {
+        Stop::Exception(Exception::Memory(fault)) if fault.address == NOWHERE => {
+            Some(cpu.get(slots::RAX))
+        }
+        _ => None,
+    }
+}

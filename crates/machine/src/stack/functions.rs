@@ -1,0 +1,79 @@
+//! The functions of a module by name: where a running program has them.
+//!
+//! Both tables of a file are read, the one for dynamic linking and the full one, so that stripped
+//! libraries and static programs work alike. Functions come sorted by name and address, each once.
+//! What a function does is of no concern here.
+
+use std::fmt;
+
+use object::elf::{self, FileHeader64};
+use object::endian::LittleEndian as Little;
+use object::read::elf::{FileHeader, Sym};
+
+use super::module::Module;
+
+/// What the address of a function is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FunctionKind {
+    /// Calls go there.
+    Function,
+    /// The dynamic linker calls it, and it answers where calls are to go.
+    Ifunc,
+}
+
+/// A function of a running program.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Function {
+    /// The name for linkers, without a version.
+    pub name: String,
+    /// Its first instruction, with the module's bias.
+    pub address: u64,
+    /// What is there.
+    pub kind: FunctionKind,
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:#x} ({:?})", self.name, self.address, self.kind)
+    }
+}
+
+/// The functions of a module whose names are `wanted`.
+pub fn functions(module: &Module, wanted: impl Fn(&str) -> bool) -> Vec<Function> {
+    let Some(bytes) = module.bytes() else { return Vec::new() };
+    let mut found = Vec::new();
+    for kind in [elf::SHT_DYNSYM, elf::SHT_SYMTAB] {
+        collect(&bytes, kind, module.bias, &wanted, &mut found);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+fn collect(
+    data: &[u8],
+    table: elf::SectionType,
+    bias: u64,
+    wanted: &impl Fn(&str) -> bool,
+    found: &mut Vec<Function>,
+) -> Option<()> {
+    let header = FileHeader64::<Little>::parse(data).ok()?;
+    let sections = header.sections(Little, data).ok()?;
+    let symbols = sections.symbols(Little, data, table).ok()?;
+    for symbol in symbols.iter().filter(|symbol| !symbol.is_undefined(Little)) {
+        let kind = match symbol.st_type() {
+            elf::STT_FUNC => FunctionKind::Function,
+            elf::STT_GNU_IFUNC => FunctionKind::Ifunc,
+            _ => continue,
+        };
+        let name = symbol.name(Little, symbols.strings()).ok();
+        let Some(name) = name.and_then(|name| std::str::from_utf8(name).ok()) else { continue };
+        // The full table of a library has versions in its names: `memcpy@@GLIBC_2.14`.
+        let name = name.find('@').map_or(name, |at| &name[..at]);
+        if !name.is_empty() && wanted(name) {
+            let address = bias.wrapping_add(symbol.st_value(Little));
+            found.push(Function { name: name.into(), address, kind });
+        }
+    }
+    Some(())
+}

@@ -1,0 +1,30 @@
+//! Running with terms: what the values of a program stand for, and what it finds out about them.
+//!
+//! ```text
+//! run ──► step, access, strings      every op is done on values, and said in terms
+//!  │        └──► flags, bits, vector    what operations mean on terms
+//!  ├──► hooks, summaries                functions that are known by name
+//!  └──► session                         the tests and pins that come of it
+//! ```
+//!
+//! Where nothing depends on the input, the program runs as it always does: a marked byte stops it,
+//! and from that instruction on the ops are followed here, until no slot stands for a term any
+//! more. This module must not know system calls or files: who marks bytes says what they stand
+//! for. It never asks whether another input would go elsewhere.
+
+mod access;
+pub(crate) mod bits;
+mod flags;
+mod hooks;
+mod run;
+mod session;
+mod shadow;
+mod step;
+mod strings;
+mod summaries;
+pub(crate) mod vector;
+
+pub(crate) use hooks::hooks;
+pub use session::{Relaxations, Symbolic, Throw};
+pub(crate) use shadow::Meaning;
+pub use shadow::Shadow;

@@ -1,0 +1,493 @@
+//! Running with terms: concretely as long as nothing depends on the input, op by op where something
+//! does.
+//!
+//! Always: when [`Symbolic::run`] returns, the state is between two instructions, as for a run
+//! without terms, and is the same state.
+
+use stunt_path::{Pin, TestKind};
+use stunt_terms::Term;
+
+use crate::{
+    code::{Block, Code, End, Helper, Op, Trap, slots},
+    cpu::{self, Cpu, Exception, Stop, Way},
+    memory::{AddressSpace, Reason},
+};
+
+use super::{
+    Symbolic,
+    access::{Address, gap_around},
+    flags::Flags,
+    hooks::{Hook, return_address},
+    session::Ignored,
+    shadow::FlagTerms,
+};
+
+/// What came of a function that is known by name.
+enum Hooked {
+    /// Nothing is known about it yet.
+    Unknown,
+    /// It was done as a whole.
+    Returned,
+    /// It runs as it is.
+    Runs,
+}
+
+/// The system call that ends a signal handler.
+const SIGRETURN: u64 = 15;
+
+impl Symbolic {
+    /// Runs until something happens, or about `quantum` instructions were executed.
+    pub(crate) fn run(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        quantum: u64,
+    ) -> Stop {
+        let limit = cpu.executed.saturating_add(quantum);
+        code.watch(&self.watched);
+        loop {
+            if cpu.executed >= limit {
+                return Stop::Quantum;
+            }
+            if let Some(call) = self.ignored {
+                match self.ignore(cpu, space, code, call, limit) {
+                    Some(stop) => return stop,
+                    None => continue,
+                }
+            }
+            if cpu.shadow.set().is_empty() {
+                match cpu::run(cpu, space, code, limit - cpu.executed) {
+                    Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Marked => {}
+                    Stop::Trap(Trap::Watched) => {}
+                    stop => return stop,
+                }
+            }
+            let rip = cpu.rip();
+            code.synchronise(space);
+            let id = if self.watched.contains(&rip) {
+                match self.hook(cpu, space, rip) {
+                    Hooked::Unknown => return Stop::Trap(Trap::Watched),
+                    Hooked::Returned => continue,
+                    Hooked::Runs => code.find_behind(rip, space),
+                }
+            } else {
+                code.find(rip, space)
+            };
+            let block = &code.entry(id).block;
+            match self.block(cpu, space, block) {
+                Ok(Way::Link(_, target) | Way::Computed(target)) => cpu.set(slots::RIP, target),
+                Ok(Way::Trap(trap)) => return cpu::stop(cpu, space, block, trap),
+                Err((at, exception)) => return cpu::fail(cpu, space, block, at, exception),
+            }
+        }
+    }
+
+    /// Control is at a function that is known by name.
+    fn hook(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, rip: u64) -> Hooked {
+        let Some(&hook) = self.hooks.get(&rip) else { return Hooked::Unknown };
+        self.at = rip;
+        match hook {
+            Hook::Throw => self.throw(cpu, space),
+            Hook::Doom => self.doom(),
+            Hook::Compare(how) => {
+                if self.compare(cpu, space, how) {
+                    return Hooked::Returned;
+                }
+            }
+            Hook::Output => {
+                if let Some(to) = return_address(cpu, space) {
+                    let above = cpu.get(slots::RSP);
+                    self.ignored = Some(Ignored { to, above });
+                }
+            }
+        }
+        Hooked::Runs
+    }
+
+    /// Runs without a look at what values stand for, until a call returns. What it leaves in the
+    /// registers that it may use freely stands for nothing.
+    fn ignore(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        call: Ignored,
+        limit: u64,
+    ) -> Option<Stop> {
+        space.set_blind(true);
+        let stop = loop {
+            let rip = cpu.rip();
+            if rip == call.to && cpu.get(slots::RSP) > call.above {
+                self.ignored = None;
+                cpu.shadow.forget_scratch();
+                break None;
+            }
+            if cpu.executed >= limit {
+                break Some(Stop::Quantum);
+            }
+            code.synchronise(space);
+            let id = if self.watched.contains(&rip) {
+                match self.hooks.get(&rip) {
+                    Some(Hook::Throw) => self.throw(cpu, space),
+                    Some(Hook::Doom) => self.doom(),
+                    _ => {}
+                }
+                code.find_behind(rip, space)
+            } else {
+                code.find(rip, space)
+            };
+            let block = &code.entry(id).block;
+            let mut at = 0;
+            let done = cpu::body(cpu, space, block, &mut at)
+                .and_then(|()| cpu::finish(cpu, space, block));
+            match done {
+                Ok(Way::Link(_, target) | Way::Computed(target)) => cpu.set(slots::RIP, target),
+                Ok(Way::Trap(trap)) => break Some(cpu::stop(cpu, space, block, trap)),
+                Err(exception) => break Some(cpu::fail(cpu, space, block, at, exception)),
+            }
+        };
+        space.set_blind(false);
+        stop
+    }
+
+    /// Runs a block; an error names the op that failed.
+    fn block(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        block: &Block,
+    ) -> Result<Way, (usize, Exception)> {
+        let mut first = 0;
+        if !cpu.shadow.set().meets(&block.effects.reads) {
+            let mut at = 0;
+            let done =
+                cpu::body(cpu, space, block, &mut at).and_then(|()| cpu::finish(cpu, space, block));
+            match done {
+                Ok(way) => {
+                    cpu.shadow.overwritten(&block.effects.writes);
+                    return Ok(way);
+                }
+                Err(Exception::Memory(fault)) if fault.reason == Reason::Marked => {
+                    // From the beginning of that instruction on, with terms.
+                    let instruction = block.instruction_of(at);
+                    first = usize::from(block.marks[instruction].0);
+                    let mut effects = crate::code::Effects::default();
+                    block.ops[..first].iter().for_each(|op| effects.add(op));
+                    cpu.shadow.overwritten(&effects.writes);
+                }
+                Err(exception) => return Err((at, exception)),
+            }
+        }
+        let mut instruction = block.instruction_of(first);
+        self.at = block.address_of(instruction);
+        for (index, op) in block.ops.iter().enumerate().skip(first) {
+            if let Some(mark) = block.marks.get(instruction + 1)
+                && usize::from(mark.0) <= index
+            {
+                instruction = block.instruction_of(index);
+                self.at = block.address_of(instruction);
+            }
+            self.op(cpu, space, op).map_err(|exception| (index, exception))?;
+        }
+        self.at = block.address_of(block.marks.len() - 1);
+        self.followed += block.instructions();
+        let way =
+            self.leave(cpu, space, block).map_err(|exception| (block.ops.len(), exception))?;
+        cpu.executed += block.instructions();
+        Ok(way)
+    }
+
+    fn op(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, op: &Op) -> Result<(), Exception> {
+        match op {
+            Op::Load8 { .. }
+            | Op::Load16 { .. }
+            | Op::Load32 { .. }
+            | Op::Load64 { .. }
+            | Op::Load128 { .. }
+            | Op::Store8 { .. }
+            | Op::Store16 { .. }
+            | Op::Store32 { .. }
+            | Op::Store64 { .. }
+            | Op::Store128 { .. }
+            | Op::StoreImm { .. }
+            | Op::Push { .. }
+            | Op::Pop { .. }
+            | Op::ProbeWrite { .. } => self.memory_op(cpu, space, op),
+            Op::String { .. } => self.string_op(cpu, space, op),
+            Op::Helper { f, a, b, .. } => self.helper(cpu, space, op, *f, *a, *b),
+            _ => self.slot_op(cpu, space, op),
+        }
+    }
+
+    /// Rare instructions. `fxsave` and `fxrstor`, which the dynamic linker puts around every first
+    /// call of a function, carry the vector registers along; the others fix what they read.
+    fn helper(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        op: &Op,
+        f: Helper,
+        a: u8,
+        b: u8,
+    ) -> Result<(), Exception> {
+        let address = Address { at: cpu.get(a), term: cpu.shadow.get(a) };
+        let registers = (0..32u8).map(|k| (slots::XMM + k, 160 + 8 * u64::from(k)));
+        match f {
+            Helper::Fxsave => {
+                (0..8).for_each(|k| self.pin_slot(cpu, slots::MM + k, Pin::Float));
+                self.blindly(cpu, space, op, address)?;
+                self.pin_address(address, Pin::StoreAddress);
+                for (slot, offset) in registers {
+                    if let Some(term) = cpu.shadow.get(slot) {
+                        self.write_term(space, address.at.wrapping_add(offset), term);
+                    }
+                }
+            }
+            Helper::Fxrstor => {
+                self.blindly(cpu, space, op, address)?;
+                self.pin_address(address, Pin::LoadAddress);
+                for (slot, offset) in registers {
+                    let term = self.read_term(space, address.at.wrapping_add(offset), 8);
+                    self.put(cpu, slot, term);
+                }
+            }
+            Helper::SetDirection => return cpu::step(cpu, space, op),
+            Helper::Cpuid | Helper::Rdtsc | Helper::Rdtscp | Helper::Xgetbv => {
+                let registers = [slots::RAX, slots::RBX, slots::RCX, slots::RDX];
+                if f == Helper::Cpuid {
+                    registers.into_iter().for_each(|slot| self.pin_slot(cpu, slot, Pin::Operation));
+                }
+                cpu::step(cpu, space, op)?;
+                registers[..].iter().for_each(|&slot| {
+                    if f == Helper::Cpuid || slot == slots::RAX || slot == slots::RDX {
+                        cpu.shadow.put(slot, None);
+                    }
+                });
+                if f == Helper::Rdtscp {
+                    cpu.shadow.put(slots::RCX, None);
+                }
+            }
+            Helper::Cmpxchg8b
+            | Helper::Cmpxchg16b
+            | Helper::Ldmxcsr
+            | Helper::MaskedStore
+            | Helper::MaskedStore64
+            | Helper::StringIndex
+            | Helper::StringMask => {
+                let general = [slots::RAX, slots::RBX, slots::RCX, slots::RDX, slots::RDI];
+                let operands = [a, a + 1, a + 2, a + 3, a + 4, a + 5, b, b + 1];
+                let flags = [slots::FLAG_RESULT];
+                for slot in general.into_iter().chain(operands).chain(flags) {
+                    if slot != slots::ZERO {
+                        self.pin_slot(cpu, slot, Pin::Operation);
+                    }
+                }
+                let at = match f {
+                    Helper::MaskedStore | Helper::MaskedStore64 => cpu.get(slots::RDI),
+                    _ => cpu.get(a),
+                };
+                let touches =
+                    !matches!(f, Helper::Ldmxcsr | Helper::StringIndex | Helper::StringMask);
+                if touches {
+                    for at in [at, at.wrapping_add(8)] {
+                        if let Some(term) = self.read_term(space, at, 8) {
+                            let mut bytes = [0; 8];
+                            if space.read(at, &mut bytes).is_ok() {
+                                self.pin(term, u64::from_le_bytes(bytes), Pin::Operation);
+                            }
+                        }
+                    }
+                }
+                self.blindly(cpu, space, op, Address { at, term: None })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How control leaves a block, and what that says about the input.
+    fn leave(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        block: &Block,
+    ) -> Result<Way, Exception> {
+        match block.end {
+            End::Branch { cc, .. } => {
+                let condition = Flags::of(&mut self.pool, cpu).map(|mut flags| flags.holds(cc));
+                let way = cpu::leave(cpu, space, block)?;
+                self.branch(condition, &way);
+                Ok(way)
+            }
+            End::CompareBranch { cc, w, a, b, imm, quiet, .. } => {
+                if !cpu.shadow.set().has(a) && !cpu.shadow.set().has(b) {
+                    cpu.shadow.put_flags(None);
+                    return cpu::leave(cpu, space, block);
+                }
+                let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
+                let (wide_x, wide_y) = (self.wide(x), self.wide(y));
+                let terms = FlagTerms::Operands(wide_x, wide_y);
+                let way = cpu::leave(cpu, space, block)?;
+                cpu.shadow.put_flags(Some(terms));
+                let condition = Flags::of(&mut self.pool, cpu).map(|mut flags| flags.holds(cc));
+                if quiet {
+                    cpu.shadow.put_flags(None);
+                }
+                self.branch(condition, &way);
+                Ok(way)
+            }
+            End::TestBranch { cc, w, a, b, imm, quiet, .. } => {
+                if !cpu.shadow.set().has(a) && !cpu.shadow.set().has(b) {
+                    cpu.shadow.put_flags(None);
+                    return cpu::leave(cpu, space, block);
+                }
+                let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
+                let r = self.pool.and(x, y);
+                let (r, none) = (self.wide(r), self.pool.constant(64, 0));
+                let way = cpu::leave(cpu, space, block)?;
+                cpu.shadow.put_flags(Some(FlagTerms::Result(r, none)));
+                let condition = Flags::of(&mut self.pool, cpu).map(|mut flags| flags.holds(cc));
+                if quiet {
+                    cpu.shadow.put_flags(None);
+                }
+                self.branch(condition, &way);
+                Ok(way)
+            }
+            End::ZeroBranch { a, not, .. } => {
+                let condition = cpu.shadow.get(a).map(|term| {
+                    let zero = self.pool.constant(64, 0);
+                    let is_zero = self.pool.eq(term, zero);
+                    if not { self.pool.not(is_zero) } else { is_zero }
+                });
+                let way = cpu::leave(cpu, space, block)?;
+                self.branch(condition, &way);
+                Ok(way)
+            }
+            End::Indirect(a) => {
+                self.jump(cpu, space, a);
+                cpu::leave(cpu, space, block)
+            }
+            End::CallIndirect(a) => {
+                self.jump(cpu, space, a);
+                self.stack_op(cpu, space, block)
+            }
+            End::Return(_) => {
+                let rsp = cpu.get(slots::RSP);
+                if let Some(term) = self.read_term(space, rsp, 8) {
+                    let mut bytes = [0; 8];
+                    if space.read(rsp, &mut bytes).is_ok() {
+                        self.target(space, term, u64::from_le_bytes(bytes));
+                    }
+                }
+                self.stack_op(cpu, space, block)
+            }
+            End::Call(_) => self.stack_op(cpu, space, block),
+            End::Next | End::Jump(_) | End::Trap(_) => cpu::leave(cpu, space, block),
+        }
+    }
+
+    /// A call or a return, whose stack pointer may depend on the input.
+    fn stack_op(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        block: &Block,
+    ) -> Result<Way, Exception> {
+        self.pin_slot(cpu, slots::RSP, Pin::StoreAddress);
+        space.set_blind(true);
+        let way = cpu::leave(cpu, space, block);
+        space.set_blind(false);
+        way
+    }
+
+    fn branch(&mut self, condition: Option<Term>, way: &Way) {
+        let Some(condition) = condition else { return };
+        let held = match way {
+            Way::Link(0, _) => condition,
+            _ => self.pool.not(condition),
+        };
+        self.test(held, TestKind::Branch);
+    }
+
+    fn jump(&mut self, cpu: &Cpu, space: &AddressSpace, slot: u8) {
+        if let Some(term) = cpu.shadow.get(slot) {
+            self.target(space, term, cpu.get(slot));
+        }
+    }
+
+    /// Control goes to where a term says. If that leads nowhere, it is enough that it does so
+    /// again.
+    fn target(&mut self, space: &AddressSpace, term: Term, target: u64) {
+        let executable = space
+            .region(target)
+            .is_some_and(|region| region.protection.contains(crate::memory::Protection::EXECUTE));
+        if executable {
+            if !self.relax.switches {
+                self.pin_index(term);
+            }
+            let value = self.pool.constant(64, u128::from(target));
+            let same = self.pool.eq(term, value);
+            self.test(same, TestKind::Jump);
+        } else {
+            let (first, last) = gap_around(space, target);
+            let same = self.within(term, first, last);
+            self.test(same, TestKind::Fault);
+        }
+    }
+
+    /// Without the relaxation of switches a jump through a table fixes the index.
+    fn pin_index(&mut self, term: Term) {
+        for part in self.pool.reachable(&[term]) {
+            if let stunt_terms::Op::Table(_, index) = self.pool.op(part)
+                && let Some(&value) = self.indices.get(&index)
+            {
+                let value = self.pool.constant(self.pool.width(index), u128::from(value));
+                let same = self.pool.eq(index, value);
+                self.test(same, TestKind::Jump);
+            }
+        }
+    }
+
+    /// Fixes the arguments of a system call.
+    pub(crate) fn system_call(&mut self, cpu: &mut Cpu) {
+        if self.ignored.is_some() {
+            return;
+        }
+        self.at = cpu.rip().wrapping_sub(2);
+        if cpu.get(slots::RAX) == SIGRETURN {
+            // All registers come back from where they were saved, which was after they were fixed.
+            cpu.shadow = super::Shadow::default();
+            return;
+        }
+        for slot in [slots::RAX, slots::RDI, slots::RSI, slots::RDX, 10, slots::R8, slots::R9] {
+            self.pin_slot(cpu, slot, Pin::SystemCall);
+        }
+        // The instruction overwrites these two, and the kernel the first.
+        for slot in [slots::RCX, slots::R11, slots::RAX] {
+            cpu.shadow.put(slot, None);
+        }
+    }
+
+    /// Fixes all registers: they are about to be saved where terms cannot follow.
+    pub(crate) fn signal(&mut self, cpu: &mut Cpu) {
+        self.at = cpu.rip();
+        for slot in cpu.shadow.set().iter() {
+            self.pin_slot(cpu, slot, Pin::Signal);
+        }
+    }
+
+    /// Fixes bytes that the kernel looked at.
+    pub(crate) fn looked_at(&mut self, space: &mut AddressSpace, at: u64, length: u64) {
+        if self.ignored.is_some() {
+            return;
+        }
+        for at in at..at.wrapping_add(length) {
+            if let Some(term) = self.read_term(space, at, 1) {
+                let mut byte = [0];
+                if space.read(at, &mut byte).is_ok() {
+                    self.pin(term, u64::from(byte[0]), Pin::SystemCall);
+                }
+            }
+        }
+    }
+}

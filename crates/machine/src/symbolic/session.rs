@@ -1,0 +1,310 @@
+//! What a symbolic run gathers: terms, tests, and what was learned on the way.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use stunt_path::{Pin, Test, TestKind};
+use stunt_terms::{Assignment, Evaluator, Op, Pool, Term};
+
+use crate::{
+    code::{Slot, Width, slots},
+    cpu::Cpu,
+    memory::AddressSpace,
+};
+
+use super::{flags::low, hooks::Hook};
+
+/// Which of Camouflage's relaxations are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relaxations {
+    /// Comparisons of strings and memory: that they differ somewhere, not where.
+    pub comparisons: bool,
+    /// Conditions of several clauses: that one of them holds, not which.
+    pub clauses: bool,
+    /// Jumps through tables: the target, not the index.
+    pub switches: bool,
+    /// Reads from constant tables: the value, not the index.
+    pub reads: bool,
+}
+
+impl Relaxations {
+    /// All of them.
+    pub const ALL: Self = Self { comparisons: true, clauses: true, switches: true, reads: true };
+    /// None: the path condition as the program made it.
+    pub const NONE: Self =
+        Self { comparisons: false, clauses: false, switches: false, reads: false };
+}
+
+/// A process at the moment when it threw an exception or a panic.
+pub struct Throw {
+    /// The registers of the thread.
+    pub cpu: Cpu,
+    /// The memory.
+    pub space: AddressSpace,
+    /// How many tests there were when it became certain.
+    pub tests: usize,
+}
+
+/// A call that is not followed.
+#[derive(Clone, Copy)]
+pub(super) struct Ignored {
+    /// Where it returns to.
+    pub(super) to: u64,
+    /// The stack pointer before the call.
+    pub(super) above: u64,
+}
+
+/// A symbolic run under way: the pool of its terms, and the tests so far.
+pub struct Symbolic {
+    /// All terms.
+    pub pool: Pool,
+    pub(super) tests: Vec<Test>,
+    seen: FxHashSet<Term>,
+    /// Bounds that the tests imply, for terms that are compared with constants.
+    pub(super) bounds: FxHashMap<Term, (u128, u128)>,
+    /// The indices of tables, and what they were in the run.
+    pub(super) indices: FxHashMap<Term, u64>,
+    pub(super) relax: Relaxations,
+    /// The address of the instruction that is running.
+    pub(super) at: u64,
+    /// Instructions that were executed with terms.
+    pub(super) followed: u64,
+    pub(super) hooks: FxHashMap<u64, Hook>,
+    /// Where control stops: at the hooks, and before that where the program begins.
+    pub(super) watched: Arc<FxHashSet<u64>>,
+    /// How many tests there were when a function was called that does not return.
+    doom: Option<usize>,
+    thrown: Option<Box<Throw>>,
+    /// A function is running whose doings do not matter.
+    pub(super) ignored: Option<Ignored>,
+    /// The run's own input, if every term is to be compared with the value that it stands for.
+    check: Option<(Assignment, Evaluator)>,
+}
+
+impl Symbolic {
+    /// A run that has not begun.
+    #[must_use]
+    pub fn new(relax: Relaxations) -> Self {
+        Self {
+            pool: Pool::new(),
+            tests: Vec::new(),
+            seen: FxHashSet::default(),
+            bounds: FxHashMap::default(),
+            indices: FxHashMap::default(),
+            relax,
+            at: 0,
+            followed: 0,
+            hooks: FxHashMap::default(),
+            watched: Arc::default(),
+            doom: None,
+            thrown: None,
+            ignored: None,
+            check: None,
+        }
+    }
+
+    /// Compares every term with the value that it stands for, from now on. For tests of the
+    /// machine itself: it is slow.
+    pub fn check_against(&mut self, input: Assignment) {
+        self.check = Some((input, Evaluator::new()));
+    }
+
+    /// The program begins here: its libraries are loaded then.
+    pub(crate) fn set_entry(&mut self, entry: Option<u64>) {
+        self.watched = Arc::new(entry.into_iter().collect());
+    }
+
+    /// The functions that are known by name.
+    pub(crate) fn set_hooks(&mut self, hooks: Vec<(u64, Hook)>) {
+        self.hooks = hooks.into_iter().collect();
+        self.watched = Arc::new(self.hooks.keys().copied().collect());
+    }
+
+    /// A function is called that does not return.
+    pub(super) fn doom(&mut self) {
+        self.doom.get_or_insert(self.tests.len());
+    }
+
+    /// An exception or a panic is thrown.
+    pub(super) fn throw(&mut self, cpu: &Cpu, space: &mut AddressSpace) {
+        let tests = self.doom.take().unwrap_or(self.tests.len());
+        self.thrown = Some(Box::new(Throw { cpu: cpu.clone(), space: space.fork(), tests }));
+    }
+
+    /// The last exception or panic that was thrown.
+    pub fn thrown(&mut self) -> Option<&mut Throw> {
+        self.thrown.as_deref_mut()
+    }
+
+    /// How many tests there were when a function was called that did not return.
+    #[must_use]
+    pub fn doomed(&self) -> Option<usize> {
+        self.doom
+    }
+
+    /// The tests so far, in order.
+    #[must_use]
+    pub fn tests(&self) -> &[Test] {
+        &self.tests
+    }
+
+    /// Forgets all tests but the first `count`: what came later does not matter.
+    pub fn forget_tests_after(&mut self, count: usize) {
+        self.tests.truncate(count);
+    }
+
+    /// Instructions that were executed with terms.
+    #[must_use]
+    pub fn followed(&self) -> u64 {
+        self.followed
+    }
+
+    /// What a slot stands for; a constant, if it stands for its value only.
+    #[inline]
+    pub(super) fn term(&mut self, cpu: &Cpu, slot: Slot) -> Term {
+        match cpu.shadow.get(slot) {
+            Some(term) => term,
+            None => self.pool.constant(64, u128::from(cpu.get(slot))),
+        }
+    }
+
+    /// The same at a width.
+    #[inline]
+    pub(super) fn at_width(&mut self, cpu: &Cpu, w: Width, slot: Slot) -> Term {
+        match cpu.shadow.get(slot) {
+            Some(term) => low(&mut self.pool, w, term),
+            None => self.pool.constant(w.bits() as u8, u128::from(cpu.get(slot) & w.mask())),
+        }
+    }
+
+    /// A second operand, at a width: a slot plus a constant.
+    #[inline]
+    pub(super) fn second(&mut self, cpu: &Cpu, w: Width, b: Slot, imm: i32) -> Term {
+        let bits = w.bits() as u8;
+        let constant = imm as i64 as u64;
+        match cpu.shadow.get(b) {
+            None => {
+                let value = cpu.get(b).wrapping_add(constant) & w.mask();
+                self.pool.constant(bits, u128::from(value))
+            }
+            Some(term) => {
+                let term = low(&mut self.pool, w, term);
+                if imm == 0 {
+                    return term;
+                }
+                let constant = self.pool.constant(bits, u128::from(constant & w.mask()));
+                self.pool.add(term, constant)
+            }
+        }
+    }
+
+    /// A term of at most 64 bits as a slot holds it.
+    #[inline]
+    pub(super) fn wide(&mut self, term: Term) -> Term {
+        if self.pool.width(term) == 64 { term } else { self.pool.zero_extend(64, term) }
+    }
+
+    /// A slot holds its new value already; this is what it stands for.
+    #[inline]
+    pub(super) fn put(&mut self, cpu: &mut Cpu, slot: Slot, term: Option<Term>) {
+        let term = term.filter(|&term| self.pool.as_const(term).is_none());
+        if let (Some(term), Some((input, evaluator))) = (term, &mut self.check) {
+            evaluator.reset();
+            let value = evaluator.eval(&self.pool, term, input);
+            assert!(
+                value == u128::from(cpu.get(slot)),
+                "slot {slot} at {:#x} does not have the value of its term",
+                self.at
+            );
+        }
+        cpu.shadow.put(slot, term);
+    }
+
+    /// Whether checking is on, a term has this value.
+    pub(super) fn check_value(&mut self, term: Term, value: u128) {
+        if let Some((input, evaluator)) = &mut self.check {
+            evaluator.reset();
+            let have = evaluator.eval(&self.pool, term, input);
+            assert!(have == value, "a term at {:#x} does not have its value", self.at);
+        }
+    }
+
+    /// A condition held in the run.
+    pub(super) fn test(&mut self, condition: Term, kind: TestKind) {
+        debug_assert!(self.pool.is_bool(condition));
+        if self.pool.as_const(condition).is_some() || !self.seen.insert(condition) {
+            return;
+        }
+        self.check_value(condition, 1);
+        self.learn(condition);
+        self.tests.push(Test { condition, address: self.at, kind });
+    }
+
+    /// Takes back the last test, if this was it: what follows says more.
+    pub(super) fn retract(&mut self, condition: Term) {
+        if self.tests.last().is_some_and(|test| test.condition == condition) {
+            self.tests.pop();
+            self.seen.remove(&condition);
+        }
+    }
+
+    /// A value was what it was in the run.
+    pub(super) fn pin(&mut self, term: Term, value: u64, why: Pin) {
+        let width = self.pool.width(term);
+        let value = self.pool.constant(width, u128::from(value));
+        let condition = self.pool.eq(term, value);
+        self.test(condition, TestKind::Pin(why));
+    }
+
+    /// Fixes a slot to its value, and forgets what it stood for.
+    pub(super) fn pin_slot(&mut self, cpu: &mut Cpu, slot: Slot, why: Pin) {
+        if slot == slots::FLAG_RESULT {
+            if cpu.shadow.flags().is_some() {
+                let known = cpu.flag_bits();
+                let word = super::flags::as_bits(&mut self.pool, cpu);
+                self.pin(word, known, why);
+                cpu.shadow.put_flags(None);
+            }
+        } else if let Some(term) = cpu.shadow.get(slot) {
+            self.pin(term, cpu.get(slot), why);
+            cpu.shadow.put(slot, None);
+        }
+    }
+
+    /// Notes the bounds that a condition implies.
+    fn learn(&mut self, condition: Term) {
+        match self.pool.op(condition) {
+            Op::And(a, b) => {
+                self.learn(a);
+                self.learn(b);
+            }
+            Op::Ult(a, b) => {
+                if let Some(limit) = self.pool.as_const(b) {
+                    self.bound(a, 0, limit.saturating_sub(1));
+                } else if let Some(limit) = self.pool.as_const(a) {
+                    self.bound(b, limit.saturating_add(1), u128::MAX);
+                }
+            }
+            Op::Eq(a, b) => {
+                if let Some(value) = self.pool.as_const(b) {
+                    self.bound(a, value, value);
+                }
+            }
+            Op::Not(inner) => {
+                if let Op::Ult(a, b) = self.pool.op(inner) {
+                    if let Some(limit) = self.pool.as_const(b) {
+                        self.bound(a, limit, u128::MAX);
+                    } else if let Some(limit) = self.pool.as_const(a) {
+                        self.bound(b, 0, limit);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn bound(&mut self, term: Term, min: u128, max: u128) {
+        let entry = self.bounds.entry(term).or_insert((0, u128::MAX));
+        *entry = (entry.0.max(min), entry.1.min(max));
+    }
+}

@@ -1,0 +1,127 @@
+//! What slots and marked bytes stand for.
+//!
+//! Always: a term has the value that the slot or the byte has, if it is evaluated with the run's
+//! own input. A slot without a term depends on no input, given the tests so far.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use stunt_terms::{InputByte, Term};
+
+use crate::{
+    code::{Slot, SlotSet, slots},
+    memory::Mark,
+};
+
+/// Where the lazy flags come from, as terms of 64 bits that are cut to the width of the operation.
+#[derive(Clone, Copy)]
+pub(super) enum FlagTerms {
+    /// Both operands of an addition or a subtraction, with or without a constant carry.
+    Operands(Term, Term),
+    /// The slots of result and operand.
+    Result(Term, Term),
+}
+
+/// What the slots of a processor stand for.
+#[derive(Clone)]
+pub struct Shadow {
+    /// The slots with a term; the flags are there under the name of their result.
+    set: SlotSet,
+    terms: [Option<Term>; 256],
+    flags: Option<FlagTerms>,
+}
+
+impl Default for Shadow {
+    fn default() -> Self {
+        Self { set: SlotSet::default(), terms: [None; 256], flags: None }
+    }
+}
+
+impl Shadow {
+    /// The slots that stand for something.
+    #[inline(always)]
+    pub(super) fn set(&self) -> &SlotSet {
+        &self.set
+    }
+
+    /// What a slot stands for.
+    #[inline(always)]
+    pub(super) fn get(&self, slot: Slot) -> Option<Term> {
+        if self.set.has(slot) { self.terms[usize::from(slot)] } else { None }
+    }
+
+    /// A slot stands for a term from now on, or for nothing.
+    #[inline(always)]
+    pub(super) fn put(&mut self, slot: Slot, term: Option<Term>) {
+        debug_assert_ne!(slot, slots::FLAG_RESULT);
+        self.terms[usize::from(slot)] = term;
+        match term {
+            Some(_) => self.set.add(slot),
+            None => self.set.remove(slot),
+        }
+    }
+
+    /// What the flags come from.
+    #[inline(always)]
+    pub(super) fn flags(&self) -> Option<FlagTerms> {
+        if self.set.has(slots::FLAG_RESULT) { self.flags } else { None }
+    }
+
+    /// The flags come from terms from now on, or from plain values.
+    #[inline(always)]
+    pub(super) fn put_flags(&mut self, flags: Option<FlagTerms>) {
+        self.flags = flags;
+        match flags {
+            Some(_) => self.set.add(slots::FLAG_RESULT),
+            None => self.set.remove(slots::FLAG_RESULT),
+        }
+    }
+
+    /// What a function need not preserve stands for nothing any more.
+    pub(super) fn forget_scratch(&mut self) {
+        let kept = [slots::RBX, slots::RSP, slots::RBP, 12, 13, 14, slots::R15];
+        for slot in self.set.iter().filter(|slot| !kept.contains(slot)) {
+            self.set.remove(slot);
+        }
+    }
+
+    /// These slots were overwritten with plain values.
+    #[inline(always)]
+    pub(super) fn overwritten(&mut self, slots: &SlotSet) {
+        self.set.remove_all(slots);
+    }
+}
+
+/// What a marked byte stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// A byte of the input.
+    Input(InputByte),
+    /// The byte with this number of a term, counted from the least significant one.
+    Piece(Term, u8),
+}
+
+impl Meaning {
+    const INPUT: u64 = 1 << 63;
+
+    /// The meaning as a mark.
+    pub(crate) fn mark(self) -> Mark {
+        let word = match self {
+            Self::Input(byte) => {
+                Self::INPUT | u64::from(byte.source) << 32 | u64::from(byte.offset)
+            }
+            Self::Piece(term, byte) => u64::from(byte) << 32 | u64::from(term.handle().get()),
+        };
+        Mark(NonZeroU64::new(word).expect("a handle is not zero"))
+    }
+
+    /// The meaning of a mark.
+    pub(crate) fn of(mark: Mark) -> Self {
+        let word = mark.0.get();
+        if word & Self::INPUT != 0 {
+            Self::Input(InputByte::new((word >> 32) as u16 & 0x7fff, word as u32))
+        } else {
+            let handle = NonZeroU32::new(word as u32).expect("a handle is not zero");
+            Self::Piece(Term::from_handle(handle), (word >> 32) as u8)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Calls of functions that are known by name: comparisons in one piece, output without a look.
+//!
+//! A comparison tells its caller a sign. Element by element it would tell where the difference is;
+//! as one term it tells only what the caller asks of the result: that all bytes are equal, or that
+//! some are not (Camouflage's array inequality).
+
+use stunt_terms::Term;
+
+use crate::{
+    code::slots,
+    cpu::Cpu,
+    memory::AddressSpace,
+};
+
+use super::{
+    Symbolic,
+    hooks::{Comparison, return_address},
+};
+
+/// The most bytes that are compared as one term.
+const MOST_COMPARED: u64 = 4096;
+
+/// The bytes of one side: values, and what they stand for.
+struct Side {
+    values: Vec<u8>,
+    terms: Vec<Option<Term>>,
+}
+
+impl Symbolic {
+    /// Does a comparison as a whole, and returns from it; gives whether it did.
+    pub(super) fn compare(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        how: Comparison,
+    ) -> bool {
+        let arguments = [slots::RDI, slots::RSI, slots::RDX];
+        let used = if how.limited { 3 } else { 2 };
+        if !self.relax.comparisons
+            || arguments[..used].iter().any(|&slot| cpu.shadow.set().has(slot))
+        {
+            return false;
+        }
+        let limit = if how.limited { cpu.get(slots::RDX) } else { MOST_COMPARED };
+        let sides = [cpu.get(slots::RDI), cpu.get(slots::RSI)];
+        let Some(length) = extent(space, sides, how, limit) else { return false };
+        if !sides.iter().any(|&at| space.marked(at, length)) {
+            return false;
+        }
+        let Some([a, b]) = self.sides(space, sides, length, how.folded) else { return false };
+        let Some(to) = return_address(cpu, space) else { return false };
+
+        let (mut result, mut equal) = (0i64, self.pool.boolean(true));
+        let (mut less, mut ended) = (self.pool.boolean(false), false);
+        // The first difference decides, so the terms are made from the last byte on.
+        for k in (0..length as usize).rev() {
+            let (x, y) = (self.byte(&a, k), self.byte(&b, k));
+            let (same, below) = (self.pool.eq(x, y), self.pool.ult(x, y));
+            equal = self.pool.and(same, equal);
+            let later = self.pool.and(same, less);
+            less = self.pool.or(below, later);
+        }
+        for k in 0..length as usize {
+            if !ended && a.values[k] != b.values[k] {
+                result = i64::from(a.values[k]) - i64::from(b.values[k]);
+                ended = true;
+            }
+        }
+        // Whoever asks for more than the sign asks for something that no standard promises.
+        let negative = if result < 0 { result } else { -1 };
+        let positive = if result > 0 { result } else { 1 };
+        let [negative, positive, zero] =
+            [negative, positive, 0].map(|v| self.pool.constant(64, u128::from(v as u32)));
+        let differ = self.pool.ite(less, negative, positive);
+        let term = self.pool.ite(equal, zero, differ);
+
+        cpu.set(slots::RAX, u64::from(result as u32));
+        self.put(cpu, slots::RAX, Some(term));
+        cpu.set(slots::RIP, to);
+        cpu.set(slots::RSP, cpu.get(slots::RSP).wrapping_add(8));
+        cpu.executed += 1;
+        true
+    }
+
+    fn byte(&mut self, side: &Side, k: usize) -> Term {
+        match side.terms[k] {
+            Some(term) => term,
+            None => self.pool.constant(8, u128::from(side.values[k])),
+        }
+    }
+
+    fn sides(
+        &mut self,
+        space: &mut AddressSpace,
+        sides: [u64; 2],
+        length: u64,
+        folded: bool,
+    ) -> Option<[Side; 2]> {
+        let lower: Vec<u64> = (0..=255u8).map(|byte| u64::from(byte.to_ascii_lowercase())).collect();
+        let table = folded.then(|| self.pool.add_table(8, lower));
+        let mut read = |at: u64| {
+            let mut values = vec![0; length as usize];
+            space.read(at, &mut values).ok()?;
+            let mut terms: Vec<Option<Term>> = (0..length)
+                .map(|k| self.read_term(space, at.wrapping_add(k), 1))
+                .collect();
+            if let Some(table) = table {
+                values.iter_mut().for_each(|value| *value = value.to_ascii_lowercase());
+                for term in terms.iter_mut().flatten() {
+                    *term = self.pool.table(table, *term);
+                }
+            }
+            Some(Side { values, terms })
+        };
+        Some([read(sides[0])?, read(sides[1])?])
+    }
+}
+
+/// How many bytes decide a comparison, whatever the marked ones are. A string that does not depend
+/// on the input ends it for both; where both do, there is no telling.
+fn extent(
+    space: &mut AddressSpace,
+    sides: [u64; 2],
+    how: Comparison,
+    limit: u64,
+) -> Option<u64> {
+    if !how.terminated {
+        return (limit <= MOST_COMPARED).then_some(limit);
+    }
+    let most = limit.min(MOST_COMPARED);
+    let mut ends = sides.iter().filter_map(|&at| {
+        let text = space.read_string(at, most as usize).ok()?;
+        let length = (text.len() as u64 + 1).min(most);
+        (!space.marked(at, length)).then_some(length)
+    });
+    ends.next()
+}

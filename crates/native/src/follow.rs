@@ -1,0 +1,379 @@
+//! A run, followed from its first instruction to its end.
+//!
+//! ```text
+//! exec ─► entry point: modules are loaded ─► throws are marked ─► fatal signal, or exit
+//! ```
+//!
+//! Marks are `int3` instructions: one at the program's entry point, then one at each function that
+//! throws. A thread that meets the latter leaves its registers and its stack behind and goes on. A
+//! thread of the first process that is about to die of a signal is looked at and then killed
+//! without it, so that no core file can come of it. Other processes are only kept from getting
+//! away.
+//!
+//! Always holds: when the run is over, every process of it is dead and waited for.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use stunt_machine::failure::{Evidence, Status, at_stack_end, judge};
+use stunt_machine::stack::Registers;
+use stunt_path::Failure;
+
+use crate::files::{Files, Modules, Moment};
+use crate::os::{self, Event};
+use crate::process::{self, Effect, Memory};
+use crate::run::Ending;
+
+/// The instruction that stops a thread which is followed.
+const MARK: u8 = 0xcc;
+
+/// Bytes of a stack that are copied at a throw; a deeper stack is walked at once.
+const COPIED: usize = 256 << 10;
+
+/// Signals for whose fault the stack may be too small.
+const FAULTS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
+
+/// An instruction of the program that was replaced by a mark.
+struct Marked {
+    address: u64,
+    original: u8,
+}
+
+/// What a thread left behind when it threw.
+enum Thrown {
+    /// Its registers, and its stack from the stack pointer on.
+    Copied { registers: Registers, stack_pointer: u64, stack: Vec<u8> },
+    /// What there was to see.
+    Seen(Moment),
+}
+
+/// A run in progress.
+pub struct Follow<'a> {
+    files: &'a Files,
+    first: i32,
+    most_tasks: usize,
+    memory: Memory,
+    entry: Option<Marked>,
+    throws: Vec<Marked>,
+    /// The threads and processes, and to which process each belongs.
+    tasks: BTreeMap<i32, i32>,
+    /// The last throw of each thread of the first process.
+    thrown: BTreeMap<i32, Thrown>,
+    failure: Option<Failure>,
+}
+
+impl<'a> Follow<'a> {
+    /// Follows a process that this thread has just started.
+    pub fn new(files: &'a Files, first: i32, most_tasks: usize) -> io::Result<Self> {
+        let (tasks, thrown) = (BTreeMap::from([(first, first)]), BTreeMap::new());
+        let (entry, throws, failure) = (None, Vec::new(), None);
+        // Started programs stop at once; until then there is nothing to look at.
+        match os::wait(Some(first))? {
+            Some((_, Event::Stopped(libc::SIGTRAP, _))) => {}
+            _ => return Err(io::Error::other("it ended before it began")),
+        }
+        os::tell_events(first, false)?;
+        let memory = Memory::of(first)?;
+        let mut follow =
+            Self { files, first, most_tasks, memory, entry, throws, tasks, thrown, failure };
+        follow.mark_entry();
+        os::go_on(first, 0)?;
+        Ok(follow)
+    }
+
+    /// Follows it to its end. Then, and also after an error, nothing of it is left.
+    pub fn finish(mut self) -> io::Result<(Ending, Option<Failure>)> {
+        let ending = self.until_ending();
+        let cleared = self.clear();
+        Ok((ending.and_then(|ending| cleared.map(|()| ending))?, self.failure))
+    }
+
+    fn until_ending(&mut self) -> io::Result<Ending> {
+        loop {
+            let Some((pid, event)) = os::wait(None)? else {
+                return Err(io::Error::other("the process is gone"));
+            };
+            match event {
+                Event::Exited(status) if pid == self.first => {
+                    self.tasks.remove(&pid);
+                    return Ok(Ending::Exit(status));
+                }
+                Event::Killed(signal) if pid == self.first => {
+                    self.tasks.remove(&pid);
+                    return Ok(Ending::Signal(signal));
+                }
+                Event::Exited(_) | Event::Killed(_) => {
+                    self.tasks.remove(&pid);
+                    self.thrown.remove(&pid);
+                }
+                Event::Stopped(signal, event) => {
+                    if let Some(ending) = self.stopped(pid, signal, event)? {
+                        return Ok(ending);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A thread stopped: looks, and lets it go on unless the run is over.
+    fn stopped(&mut self, pid: i32, signal: i32, event: i32) -> io::Result<Option<Ending>> {
+        let process = match self.tasks.get(&pid) {
+            Some(&process) => process,
+            None => {
+                // A thread or process that has just begun.
+                let process = process::process_of(pid).unwrap_or(pid);
+                self.tasks.insert(pid, process);
+                if self.tasks.len() > self.most_tasks {
+                    return Ok(Some(Ending::TooManyTasks));
+                }
+                process
+            }
+        };
+        let ours = process == self.first;
+        if event != 0 {
+            if event == libc::PTRACE_EVENT_EXEC && ours {
+                self.becomes_another()?;
+            }
+            if event == libc::PTRACE_EVENT_EXIT && pid == self.first {
+                self.exits();
+            }
+            return go_on(pid, 0);
+        }
+        if signal == libc::SIGTRAP
+            && let Some(signal) = self.at_mark(pid, ours)?
+        {
+            return go_on(pid, signal);
+        }
+        match process::effect(pid, signal) {
+            Effect::GoesOn => go_on(pid, signal),
+            // Nobody is there to tell it to go on.
+            Effect::Stops => go_on(pid, 0),
+            Effect::Dies if !ours => go_on(pid, signal),
+            Effect::Dies => {
+                let number = u8::try_from(signal).unwrap_or(0);
+                match self.dies(pid, number) {
+                    Ok(failure) => self.failure = failure,
+                    Err(error) if is_gone(&error) => return Ok(None),
+                    Err(error) => return Err(error),
+                }
+                Ok(Some(Ending::Signal(number)))
+            }
+        }
+    }
+
+    /// The first process runs another program from now on.
+    fn becomes_another(&mut self) -> io::Result<()> {
+        self.memory = Memory::of(self.first)?;
+        self.throws.clear();
+        self.thrown.clear();
+        // Its other threads are gone, without a word.
+        let first = self.first;
+        self.tasks.retain(|&task, process| task == first || *process != first);
+        self.mark_entry();
+        Ok(())
+    }
+
+    fn mark_entry(&mut self) {
+        let entry = process::entry(self.first);
+        self.entry = entry.and_then(|address| mark(&self.memory, address));
+    }
+
+    /// If a thread stopped at a mark: it is ready to go on, with this signal if it is not 0.
+    fn at_mark(&mut self, pid: i32, ours: bool) -> io::Result<Option<i32>> {
+        let Some(mut registers) = alive(os::registers(pid))? else { return Ok(Some(0)) };
+        let address = registers.rip.wrapping_sub(1);
+        if ours && self.entry.as_ref().is_some_and(|entry| entry.address == address) {
+            let original = self.entry.take().map_or(MARK, |entry| entry.original);
+            self.memory.write(address, &[original])?;
+            registers.rip = address;
+            alive(os::set_registers(pid, &registers))?;
+            // Libraries that are loaded later are not covered.
+            let points = self.modules().throw_points;
+            self.throws = points.iter().filter_map(|&at| mark(&self.memory, at)).collect();
+            return Ok(Some(0));
+        }
+        let Some(marked) = self.throws.iter().find(|marked| marked.address == address) else {
+            return Ok(None);
+        };
+        let original = marked.original;
+        registers.rip = address;
+        if ours {
+            let thrown = self.throws_now(&registers);
+            self.thrown.insert(pid, thrown);
+            if pid == self.first {
+                // A panic may be why it exits; its modules have to be looked at before.
+                alive(os::tell_events(pid, true))?;
+            }
+        }
+        // A process that was forked has marks of its own, in the same places.
+        let forked = (!ours).then(|| Memory::of(pid)).transpose();
+        let Some(forked) = alive(forked)? else { return Ok(Some(0)) };
+        let memory = forked.as_ref().unwrap_or(&self.memory);
+        step_over(pid, memory, registers, original).map(Some)
+    }
+
+    fn throws_now(&self, registers: &libc::user_regs_struct) -> Thrown {
+        let stack_pointer = registers.rsp;
+        let stack = self.memory.read_up_to(stack_pointer, COPIED);
+        let registers = process::for_walk(registers);
+        if stack.len() < COPIED {
+            return Thrown::Copied { registers, stack_pointer, stack };
+        }
+        Thrown::Seen(self.moment(&registers, Some(stack_pointer), &self.modules()))
+    }
+
+    /// A throw as it was then.
+    fn look_back(&self, thrown: Thrown, modules: &Modules) -> Moment {
+        match thrown {
+            Thrown::Seen(moment) => moment,
+            Thrown::Copied { registers, stack_pointer, stack } => {
+                let mut memory = |address: u64, bytes: &mut [u8]| {
+                    let from = address.checked_sub(stack_pointer);
+                    let from = from.and_then(|from| usize::try_from(from).ok());
+                    let end = from.and_then(|from| from.checked_add(bytes.len()));
+                    match from.zip(end).and_then(|(from, end)| stack.get(from..end)) {
+                        Some(copied) => bytes.copy_from_slice(copied),
+                        // A page that begins before the stack pointer, or is no stack at all.
+                        None => return self.beside(stack_pointer, &stack, address, bytes),
+                    }
+                    true
+                };
+                self.files.moment(&registers, Some(stack_pointer), &mut memory, modules)
+            }
+        }
+    }
+
+    /// Reads what is not all in the copy of a stack: as it is now, with what is known of then.
+    fn beside(&self, start: u64, stack: &[u8], address: u64, bytes: &mut [u8]) -> bool {
+        if !self.memory.read(address, bytes) {
+            return false;
+        }
+        let end = address.saturating_add(bytes.len() as u64);
+        let (first, last) = (address.max(start), end.min(start + stack.len() as u64));
+        if first < last {
+            let from = &stack[(first - start) as usize..(last - start) as usize];
+            bytes[(first - address) as usize..(last - address) as usize].copy_from_slice(from);
+        }
+        true
+    }
+
+    fn moment(&self, registers: &Registers, top: Option<u64>, modules: &Modules) -> Moment {
+        let mut memory = |address: u64, bytes: &mut [u8]| self.memory.read(address, bytes);
+        self.files.moment(registers, top, &mut memory, modules)
+    }
+
+    fn modules(&self) -> Modules {
+        self.files.modules(&process::mapped_files(self.first))
+    }
+
+    /// The failure of a thread that is about to die.
+    fn dies(&mut self, pid: i32, number: u8) -> io::Result<Option<Failure>> {
+        let registers = os::registers(pid)?;
+        let fault = FAULTS.contains(&i32::from(number)).then(|| os::fault_address(pid)).flatten();
+        let readable = |address: u64| self.memory.read(address, &mut [0]);
+        let overflow = fault.is_some_and(|fault| at_stack_end(fault, registers.rsp, readable));
+        let modules = self.modules();
+        // A panic that may not be caught aborts.
+        let top = (i32::from(number) == libc::SIGABRT).then_some(registers.rsp);
+        let death = self.moment(&process::for_walk(&registers), top, &modules);
+        let thrown = self.thrown.remove(&pid).map(|thrown| self.look_back(thrown, &modules));
+        let thrown = thrown.as_ref().map(Moment::scene);
+        let status = Status::Signal { number, overflow };
+        Ok(judge(Evidence { status, death: Some(death.scene()), thrown }))
+    }
+
+    /// The first process is about to exit, after a throw of its first thread.
+    fn exits(&mut self) {
+        let Ok(status) = os::event_message(self.first) else { return };
+        if status & 0x7f != 0 {
+            return;
+        }
+        let Some(thrown) = self.thrown.remove(&self.first) else { return };
+        let thrown = self.look_back(thrown, &self.modules());
+        let status = Status::Exit((status >> 8) as u8);
+        self.failure = judge(Evidence { status, death: None, thrown: Some(thrown.scene()) });
+    }
+
+    /// Kills what is left and waits for it.
+    fn clear(&mut self) -> io::Result<()> {
+        for &task in self.tasks.keys() {
+            os::kill(task);
+        }
+        // What was started meanwhile stopped at once, and is met here.
+        while let Some((pid, event)) = os::wait(None)? {
+            if let Event::Stopped(..) = event {
+                os::kill(pid);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts a mark at an address.
+fn mark(memory: &Memory, address: u64) -> Option<Marked> {
+    let mut original = [0];
+    if !memory.read(address, &mut original) || original[0] == MARK {
+        return None;
+    }
+    memory.write(address, &[MARK]).ok()?;
+    Some(Marked { address, original: original[0] })
+}
+
+/// Executes the instruction under a mark, which `registers` point to. A signal that came meanwhile
+/// is the answer, else 0.
+///
+/// Other threads may run meanwhile and must not miss the mark: the instructions with which such
+/// functions begin are done by hand. Another instruction is executed with the mark taken away.
+fn step_over(
+    pid: i32,
+    memory: &Memory,
+    mut registers: libc::user_regs_struct,
+    original: u8,
+) -> io::Result<i32> {
+    const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+    const PUSH_RBP: u8 = 0x55;
+    let address = registers.rip;
+    let mut code = [0; 4];
+    let known = memory.read(address, &mut code);
+    code[0] = original;
+    if known && code == ENDBR64 {
+        registers.rip += 4;
+        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+    }
+    if original == PUSH_RBP {
+        let top = registers.rsp.wrapping_sub(8);
+        memory.write(top, &registers.rbp.to_le_bytes())?;
+        (registers.rsp, registers.rip) = (top, address + 1);
+        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+    }
+    memory.write(address, &[original])?;
+    let mut came = 0;
+    if alive(os::set_registers(pid, &registers))?.is_some() {
+        while alive(os::step(pid))?.is_some()
+            && let Some((_, Event::Stopped(signal, _))) = os::wait(Some(pid))?
+            && signal != libc::SIGTRAP
+        {
+            came = signal;
+        }
+    }
+    memory.write(address, &[MARK])?;
+    Ok(came)
+}
+
+/// Lets a thread go on; the run is not over.
+fn go_on(pid: i32, signal: i32) -> io::Result<Option<Ending>> {
+    alive(os::go_on(pid, signal)).map(|_| None)
+}
+
+/// Nothing if the process is gone, which the next wait tells.
+fn alive<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ESRCH) || error.kind() == io::ErrorKind::NotFound
+}

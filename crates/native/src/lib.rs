@@ -1,0 +1,30 @@
+//! Runs a program on the host, and says how it failed.
+//!
+//! ```text
+//! Command ──► check ──► follow (ptrace, one thread a run) ──► Run { ending, failure, output }
+//!                          │ process, files ──► stunt_machine::stack, failure
+//! ```
+//!
+//! A run is stopped where it would die, and at the throws of panics and exceptions on the way; its
+//! call stack there is the identity of the failure, computed by the code that does it for runs in
+//! the machine. The whole tree of processes ends with the run, no core file is written, and what
+//! the program printed has a type that cannot print itself.
+//!
+//! This crate must not know terms, paths or doubles: which inputs are worth a run is decided
+//! elsewhere.
+
+mod check;
+mod command;
+mod error;
+mod files;
+mod follow;
+mod native;
+mod os;
+mod process;
+mod run;
+
+pub use check::{check, find};
+pub use command::{Command, Stdin};
+pub use error::Error;
+pub use native::Native;
+pub use run::{Ending, Private, Run};

@@ -1,0 +1,84 @@
+//! What a run left behind.
+//!
+//! What a program prints may quote its input: it is kept in a type without `Display`, whose `Debug`
+//! tells its length only.
+
+use std::fmt;
+use std::time::Duration;
+
+use stunt_path::{Failure, signal_name};
+
+/// Bytes that may be private; who wants to see them has to say so.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Private(Vec<u8>);
+
+impl Private {
+    /// Keeps bytes.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes. They must not reach a log, a message or a report, unless they are those of a run
+    /// on a double.
+    #[must_use]
+    pub fn reveal(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Private {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Private({} bytes)", self.0.len())
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// The program exited with this status.
+    Exit(u8),
+    /// This signal killed it.
+    Signal(u8),
+    /// It took too long and was killed.
+    TimedOut,
+    /// It started too many processes or threads, and was killed.
+    TooManyTasks,
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exit(status) => write!(f, "exited with status {status}"),
+            Self::Signal(number) => match signal_name(*number) {
+                Some(name) => write!(f, "was killed by {name}"),
+                None => write!(f, "was killed by signal {number}"),
+            },
+            Self::TimedOut => f.write_str("did not end in time"),
+            Self::TooManyTasks => f.write_str("started too many processes"),
+        }
+    }
+}
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// How it ended.
+    pub ending: Ending,
+    /// How it failed, if it did. A run that was broken off did not fail.
+    pub failure: Option<Failure>,
+    /// The beginning of what it wrote to standard output.
+    pub stdout: Private,
+    /// The beginning of what it wrote to standard error.
+    pub stderr: Private,
+    /// How long it took.
+    pub duration: Duration,
+}
+
+impl Run {
+    /// How long it took, in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.duration.as_secs_f64()
+    }
+}

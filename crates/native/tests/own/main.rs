@@ -1,0 +1,8 @@
+//! Our own programs: each way to fail is told as what it is, and what must not count does not.
+
+mod build;
+mod exceptions;
+mod limits;
+mod mistakes;
+mod panics;
+mod signals;

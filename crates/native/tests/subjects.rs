@@ -1,0 +1,173 @@
+//! Crashes of real releases: each fails as its table says, the same way every time, and the private
+//! and the smallest known input at the same place.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use stunt_native::{Command, Ending, Native, Run, find};
+use stunt_path::FailureKind;
+
+/// The runs of `subjects.table`, as far as they are of interest here.
+struct Subject {
+    name: String,
+    folder: String,
+    program: Option<String>,
+    words: Vec<String>,
+    ends: Ending,
+    /// Where a panic says that it is.
+    says: Option<String>,
+}
+
+fn subjects() -> Vec<Subject> {
+    let text = include_str!("../../../subjects/subjects.table");
+    let mut subjects = Vec::new();
+    for block in text.split("\n[").map(|block| block.trim_start_matches('[')) {
+        let Some((name, rest)) = block.split_once("]\n") else { continue };
+        let values: BTreeMap<&str, &str> = rest
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split_once(": "))
+            .collect();
+        let mut place = values["subject"].split(' ');
+        let ends = match values.get("ends").map(|ends| ends.split_once(' ').expect("two words")) {
+            None => Ending::Exit(0),
+            Some(("exit", status)) => Ending::Exit(status.parse().expect("a status")),
+            Some((_, signal)) => Ending::Signal(signal.parse().expect("a signal")),
+        };
+        // Words are quoted only as a whole.
+        let words = values["run"].split('\'').enumerate().flat_map(|(index, part)| {
+            let whole = vec![part.to_owned()];
+            if index % 2 == 1 { whole } else { part.split_whitespace().map(Into::into).collect() }
+        });
+        subjects.push(Subject {
+            name: name.into(),
+            folder: place.next().expect("a folder").into(),
+            program: place.next().map(Into::into),
+            words: words.collect(),
+            ends,
+            says: values.get("says").map(ToString::to_string),
+        });
+    }
+    assert!(subjects.len() > 100, "the table has been read");
+    subjects
+}
+
+fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder")
+}
+
+/// The run in a fresh copy of the inputs.
+fn command(subject: &Subject) -> Command {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../subjects")
+        .join(&subject.folder)
+        .join("inputs");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-subjects").join(&subject.name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).expect("the folder of an earlier run");
+    }
+    fs::create_dir_all(&folder).expect("a folder");
+    for entry in fs::read_dir(inputs).expect("inputs") {
+        let entry = entry.expect("an input");
+        fs::copy(entry.path(), folder.join(entry.file_name())).expect("a copy");
+    }
+    let program = match &subject.program {
+        Some(program) => target().join("subjects/bin").join(program),
+        None => find(subject.words[0].as_ref(), "/usr/bin:/bin".as_ref()).expect("installed"),
+    };
+    assert!(program.exists(), "{} is absent: `cargo xtask subjects` builds it", program.display());
+    let mut command = Command::new(program);
+    command.arguments = subject.words[1..].iter().map(Into::into).collect();
+    command.environment =
+        vec![("PATH".into(), "/usr/bin:/bin".into()), ("LC_ALL".into(), "C.UTF-8".into())];
+    command.folder = Some(folder);
+    command
+}
+
+#[test]
+fn every_subject_fails_as_its_table_says_and_always_the_same_way() {
+    let native = Native::new();
+    let mut places: BTreeMap<(PathBuf, &str), Vec<(&str, Run)>> = BTreeMap::new();
+    let subjects = subjects();
+    for subject in &subjects {
+        let command = command(subject);
+        let run = native.run(&command).expect("it runs");
+        assert_eq!(run.ending, subject.ends, "{}", subject.name);
+        let fails = run.ending != Ending::Exit(0);
+        assert_eq!(run.failure.is_some(), fails, "{}", subject.name);
+        let Some(failure) = &run.failure else { continue };
+        let kind = match run.ending {
+            Ending::Signal(6) => FailureKind::Abort,
+            Ending::Signal(number) => FailureKind::Signal(number),
+            _ => FailureKind::Panic,
+        };
+        assert_eq!(failure.kind, kind, "{}", subject.name);
+        println!("{} {} {failure}", subject.name, failure.signature());
+        for f in &failure.frames {
+            println!("      {:?} {f} {}+{:x}", f.role, f.module, f.offset);
+        }
+        for _ in 0..2 {
+            let again = native.run(&command).expect("it runs").failure.expect("it fails");
+            assert_eq!(again, *failure, "{}", subject.name);
+        }
+        let _ = &subject.says;
+        places.entry((command.program, "")).or_default().push((&subject.name, run));
+    }
+    for runs in places.values() {
+        for (name, run) in &runs[1..] {
+            let (first, other) =
+                (runs[0].1.failure.as_ref().unwrap(), run.failure.as_ref().unwrap());
+            println!(
+                "{} / {name}: same {} place {}",
+                runs[0].0,
+                first == other,
+                first.same_place(other)
+            );
+        }
+    }
+}
+
+/// Inputs that fail near one another, in one function even, and where.
+#[test]
+fn neighbouring_places_are_told_apart() {
+    let native = Native::new();
+    for (program, file, inputs) in [
+        (
+            "dtparse_csv",
+            "neighbour.csv",
+            &[
+                ("h\n,,2021-09-", "dtparse-2.0.0/src/lib.rs:1135"),
+                ("h\n,,10:00 -", "dtparse-2.0.0/src/lib.rs:860"),
+                ("h\n,,Sep-", "dtparse-2.0.0/src/lib.rs:784"),
+                ("h\n,,Sep-10-", "dtparse-2.0.0/src/lib.rs:788"),
+                ("h\n,,10:00 UTC-\u{20ac}", "dtparse-2.0.0/src/lib.rs:861"),
+            ][..],
+        ),
+        (
+            "nmea_parser",
+            "neighbour.nmea",
+            &[
+                ("$WIMWV,1.0", "nmea-parser-0.10.0/src/gnss/mwv.rs:44"),
+                ("$WIMWV,,T,", "nmea-parser-0.10.0/src/gnss/mwv.rs:49"),
+            ],
+        ),
+    ] {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-neighbours");
+        fs::create_dir_all(&folder).expect("a folder");
+        let mut failures = Vec::new();
+        for (index, (text, place)) in inputs.iter().enumerate() {
+            let input = folder.join(format!("{index}-{file}"));
+            fs::write(&input, text).expect("an input");
+            let mut command = Command::new(target().join("subjects/bin").join(program));
+            command.arguments = vec![input.into()];
+            let failure = native.run(&command).expect("it runs").failure.expect("it fails");
+            assert!(failure.to_string().ends_with(&format!("({place})")), "{failure}, not {place}");
+            failures.push(failure);
+        }
+        for (index, failure) in failures.iter().enumerate() {
+            let same = failures.iter().filter(|other| *other == failure).count();
+            assert_eq!(same, 1, "{program} {index}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! What a run leaves behind: its input, the tests that it made on it, and how it ended.
+//!
+//! Plain data, made by whoever runs programs and read by whoever reasons about them. This crate
+//! must not know how a program is run, nor what is done with a path.
+
+mod failure;
+mod original;
+mod test;
+
+pub use failure::{Failure, FailureKind, Frame, Location, Role, signal_name};
+pub use original::Original;
+pub use test::{Pin, Test, TestKind};

@@ -1,0 +1,96 @@
+//! The rules that the schema's types do not express.
+//!
+//! They are checked before a report is written and after one is read, so whoever holds a report
+//! from a file may rely on them: figures are finite and in their ranges, runs lie inside their
+//! source, entries are safe as names of files.
+
+use std::collections::BTreeSet;
+
+use crate::figure::Leak;
+use crate::per_byte::ByteRuns;
+use crate::report::Report;
+use crate::source::is_safe;
+use crate::text::visible;
+
+/// The most frames of a call stack.
+pub(crate) const MOST_FRAMES: usize = 32;
+/// The most runs of bytes, over all sources.
+pub(crate) const MOST_RUNS: usize = 512;
+/// The most sources.
+pub(crate) const MOST_SOURCES: usize = 64;
+
+/// Checks all rules; the error says which one is broken.
+pub(crate) fn check(report: &Report) -> Result<(), String> {
+    ensure(report.sources.len() <= MOST_SOURCES, || "there are too many sources".to_owned())?;
+    let (mut names, mut entries) = (BTreeSet::new(), BTreeSet::new());
+    for source in &report.sources {
+        let name = visible(&source.name.to_string());
+        ensure(names.insert(&source.name), || format!("the source {name} is there twice"))?;
+        ensure(is_safe(&source.entry), || format!("the source {name} has a strange entry"))?;
+        ensure(entries.insert(&source.entry), || {
+            format!("two sources have the entry {}", source.entry)
+        })?;
+    }
+    ensure(report.failure.frames.len() <= MOST_FRAMES, || {
+        format!("the call stack has more than {MOST_FRAMES} frames")
+    })?;
+    leak("leak", &report.leak, report.bytes())?;
+    leak("original_path_leak", &report.original_path_leak, report.bytes())?;
+    let sources = report.sources.iter().map(|source| &source.name);
+    ensure(sources.eq(report.per_byte.iter().map(|runs| &runs.source)), || {
+        "per_byte does not list the sources in their order".to_owned()
+    })?;
+    for (source, runs) in report.sources.iter().zip(&report.per_byte) {
+        per_byte(runs, source.bytes)?;
+    }
+    let runs: usize = report.per_byte.iter().map(|runs| runs.runs.len()).sum();
+    ensure(runs <= MOST_RUNS, || format!("per_byte has more than {MOST_RUNS} runs"))?;
+    ensure((0.0..=100.0).contains(&report.residue_percent), || {
+        "residue_percent is not a percentage".to_owned()
+    })?;
+    let seconds = &report.seconds;
+    let all = [
+        seconds.trace,
+        seconds.solve,
+        seconds.search,
+        seconds.count,
+        seconds.verify,
+        seconds.total,
+    ];
+    ensure(all.iter().all(|&time| time.is_finite() && time >= 0.0), || {
+        "seconds are not durations".to_owned()
+    })?;
+    let reasons = report.pins.by_reason.values().try_fold(0_u64, |sum, &n| sum.checked_add(n));
+    ensure(reasons.is_some_and(|sum| sum <= report.pins.total), || {
+        "there are more pins by reason than in total".to_owned()
+    })
+}
+
+fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(otherwise()) }
+}
+
+fn leak(what: &str, leak: &Leak, bytes: u64) -> Result<(), String> {
+    ensure(leak.bits.is_finite() && leak.bits >= 0.0, || format!("{what}.bits is not a figure"))?;
+    ensure(leak.percent.is_finite() && leak.percent >= 0.0, || {
+        format!("{what}.percent is not a percentage")
+    })?;
+    ensure(leak.of <= bytes.saturating_mul(8), || {
+        format!("{what} is of more bits than the input has")
+    })
+}
+
+fn per_byte(runs: &ByteRuns, bytes: u64) -> Result<(), String> {
+    let mut end = 0;
+    for run in &runs.runs {
+        ensure(run.length > 0 && run.offset >= end, || "runs of bytes overlap".to_owned())?;
+        ensure(run.offset.checked_add(run.length).is_some_and(|end| end <= bytes), || {
+            "a run of bytes goes beyond the end of its source".to_owned()
+        })?;
+        ensure(run.bits > 0.0 && run.bits <= 8.0, || {
+            "a byte reveals something between 0 and 8 bits, or is in no run".to_owned()
+        })?;
+        end = run.end();
+    }
+    Ok(())
+}

@@ -1,0 +1,210 @@
+//! Where an input came from, and where its double lies in the archive.
+//!
+//! The name of the user's file never appears: names of files can be private. What stays is the
+//! extension, and only if it is one of a fixed list, because many programs go by it.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The folder of the archive that holds the doubles.
+pub(crate) const FOLDER: &str = "input/";
+
+/// Extensions that say what kind of file it is and nothing about its owner.
+const EXTENSIONS: [&str; 100] = [
+    "7z", "aac", "asc", "asm", "avi", "bin", "bmp", "bz2", "c", "cbor", "cc", "cfg", "cil",
+    "class", "conf", "cpp", "css", "csv", "dat", "db", "dcm", "der", "doc", "docx", "elf", "eml",
+    "epub", "exe", "flac", "gif", "gz", "h", "hex", "htm", "html", "ics", "ini", "ico", "jar",
+    "jpeg", "jpg", "js", "json", "lua", "lz4", "md", "mid", "midi", "mkv", "mov", "mp3", "mp4",
+    "mpeg", "mpg", "nmea", "o", "obj", "odt", "ogg", "ole", "otf", "pcap", "pcapng", "pdf", "pem",
+    "php", "plist", "png", "ppm", "ps", "py", "rar", "rb", "rs", "rtf", "sh", "so", "sql",
+    "sqlite", "svg", "tar", "tga", "tif", "tiff", "toml", "ts", "ttf", "txt", "vcf", "wasm", "wav",
+    "webm", "webp", "xls", "xlsx", "xml", "xz", "yaml", "yml", "zip",
+];
+
+/// Where an input came from.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum SourceName {
+    /// The file whose path is `@@` in the arguments.
+    File,
+    /// Standard input.
+    Stdin,
+    /// An argument, counted from 1.
+    Argument(u32),
+    /// An environment variable, by its name.
+    Environment(String),
+}
+
+impl SourceName {
+    /// What stands in the arguments in place of an argument that is itself an input. Which
+    /// argument it is says the source; this is for people.
+    pub fn placeholder(&self) -> String {
+        format!("<{self}>")
+    }
+
+    /// The source with its article, for sentences: `the file`.
+    pub fn words(&self) -> String {
+        match self {
+            SourceName::File => "the file".to_owned(),
+            SourceName::Stdin => "standard input".to_owned(),
+            SourceName::Argument(number) => format!("argument {number}"),
+            SourceName::Environment(name) => format!("the environment variable {name}"),
+        }
+    }
+
+    fn parse(text: &str) -> Option<SourceName> {
+        match text.split_once(' ') {
+            None if text == "file" => Some(SourceName::File),
+            None if text == "stdin" => Some(SourceName::Stdin),
+            Some(("arg", number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => {
+                number.parse().ok().filter(|&number| number > 0).map(SourceName::Argument)
+            }
+            Some(("env", name)) if !name.is_empty() && !name.contains(['=', '\0']) => {
+                Some(SourceName::Environment(name.to_owned()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// As the file names it: `file`, `stdin`, `arg 2`, `env HOME`.
+impl fmt::Display for SourceName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SourceName::File => f.write_str("file"),
+            SourceName::Stdin => f.write_str("stdin"),
+            SourceName::Argument(number) => write!(f, "arg {number}"),
+            SourceName::Environment(name) => write!(f, "env {name}"),
+        }
+    }
+}
+
+impl Serialize for SourceName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for SourceName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SourceName, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        SourceName::parse(&text).ok_or_else(|| {
+            serde::de::Error::custom("a source is not one of `file`, `stdin`, `arg N`, `env NAME`")
+        })
+    }
+}
+
+/// An input, and its double in the archive.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Source {
+    /// Where it came from.
+    pub name: SourceName,
+    /// How long it is; the double has the length of the original.
+    pub bytes: u64,
+    /// The entry of the archive that holds the double: `input/file.json`.
+    pub entry: String,
+}
+
+impl Source {
+    /// A source of `bytes` bytes. The extension of the user's file is kept if it is a common one;
+    /// other sources have none.
+    pub fn new(name: SourceName, bytes: u64, extension: Option<&str>) -> Source {
+        let known = extension
+            .map(str::to_ascii_lowercase)
+            .and_then(|extension| EXTENSIONS.iter().find(|&&known| known == extension));
+        let entry = match (&name, known) {
+            (SourceName::File, Some(extension)) => format!("{FOLDER}file.{extension}"),
+            (SourceName::File, None) => format!("{FOLDER}file"),
+            (SourceName::Stdin, _) => format!("{FOLDER}stdin"),
+            (SourceName::Argument(number), _) => format!("{FOLDER}arg{number}"),
+            (SourceName::Environment(name), _) => format!("{FOLDER}env-{}", plain(name)),
+        };
+        Source { name, bytes, entry }
+    }
+
+    /// The name that a file with the double gets, without a folder: `file.json`.
+    pub fn file_name(&self) -> &str {
+        self.entry.strip_prefix(FOLDER).unwrap_or(&self.entry)
+    }
+}
+
+/// Whether an entry lies in the folder of the doubles and has a name that is safe as a file's name
+/// everywhere: no folder, no dot at its start, nothing but letters, digits, and `.`, `_`, `-`.
+pub(crate) fn is_safe(entry: &str) -> bool {
+    entry.strip_prefix(FOLDER).is_some_and(|name| {
+        let safe = |c: u8| c.is_ascii_alphanumeric() || b"._-".contains(&c);
+        (1..=100).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(safe)
+    })
+}
+
+/// The name of a variable with everything replaced that a file's name should not have.
+fn plain(name: &str) -> String {
+    let safe = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
+    name.chars().take(64).map(safe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: SourceName, extension: Option<&str>) -> String {
+        Source::new(name, 1, extension).entry
+    }
+
+    #[test]
+    fn entries_have_the_kind_and_never_the_name() {
+        assert_eq!(entry(SourceName::File, None), "input/file");
+        assert_eq!(entry(SourceName::File, Some("JSON")), "input/file.json");
+        assert_eq!(entry(SourceName::File, Some("alice")), "input/file");
+        assert_eq!(entry(SourceName::Stdin, Some("json")), "input/stdin");
+        assert_eq!(entry(SourceName::Argument(2), None), "input/arg2");
+        let variable = SourceName::Environment("A/../B".to_owned());
+        assert_eq!(entry(variable, None), "input/env-A____B");
+        assert_eq!(Source::new(SourceName::File, 1, Some("png")).file_name(), "file.png");
+    }
+
+    #[test]
+    fn every_entry_is_safe_and_tricks_are_not() {
+        for extension in EXTENSIONS {
+            assert!(is_safe(&entry(SourceName::File, Some(extension))));
+        }
+        assert!(is_safe(&entry(SourceName::Environment("é=\n".repeat(99)), None)));
+        let tricks = [
+            "file",
+            "input/",
+            "input",
+            "input/../x",
+            "input//x",
+            "/input/x",
+            "input/.x",
+            "input/a/b",
+            "input/a\\b",
+            "input/a\0",
+            "input/a b",
+            "../input/x",
+            "input/..",
+            "C:input/x",
+        ];
+        for trick in tricks {
+            assert!(!is_safe(trick), "{trick:?}");
+        }
+        assert!(!is_safe(&format!("input/{}", "a".repeat(101))));
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let names = [
+            SourceName::File,
+            SourceName::Stdin,
+            SourceName::Argument(12),
+            SourceName::Environment("LC_ALL".to_owned()),
+        ];
+        for name in names {
+            assert_eq!(SourceName::parse(&name.to_string()), Some(name));
+        }
+        for wrong in ["", "File", "arg", "arg 0", "arg +1", "arg x", "env", "env ", "env A=B", "x"]
+        {
+            assert_eq!(SourceName::parse(wrong), None, "{wrong:?}");
+        }
+    }
+}
