@@ -380,15 +380,15 @@ impl Job<'_> {
         let mut notes = Vec::new();
         if found.draws > 1 {
             notes.push(format!(
-                "{} doubles were drawn until one failed; the figure allows for that",
+                "{} doubles were drawn until one failed; the figure allows for that.",
                 found.draws
             ));
         }
         if found.relax == Relaxations::NONE && self.arguments.algorithm != Choice::Castro {
-            notes.push("the relaxed path condition gave no double, so this one keeps the path".to_owned());
+            notes.push("The relaxed path condition gave no double, so this one keeps the path.".to_owned());
         }
         for call in &found.followed.missing {
-            notes.push(format!("the machine does not have the system call {call}"));
+            notes.push(format!("The machine does not have the system call {call}."));
         }
         let mut parameters = std::collections::BTreeMap::new();
         for without in &self.arguments.no_relax {
@@ -491,7 +491,7 @@ impl Job<'_> {
             report.verified.runs, report.verified.runs, report.residue_percent
         );
         for note in &report.notes {
-            text += &format!("Note: {note}.\n");
+            text += &format!("Note: {note}\n");
         }
         text += &format!("Report: {path} (look at it with `stunt inspect {path}`)\n");
         text

@@ -28,6 +28,7 @@ const PLACE: &str = "@@";
 
 /// Flags that say what is run.
 #[derive(clap::Args)]
+#[group(skip)]
 pub struct Arguments {
     /// The input on which the program fails; without it, standard input is read
     #[arg(short, long, value_name = "FILE")]
@@ -228,7 +229,7 @@ impl Subject {
         let mut command = Command::new(&self.program);
         command.name = Some(self.words[0].clone());
         command.arguments = self.words[1..].iter().map(|word| placed(word, file)).collect();
-        let mut environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        let mut environment = environment();
         command.stdin = match &self.stdin {
             Some(bytes) => Stdin::Bytes(Arc::clone(bytes)),
             None => Stdin::Empty,
@@ -255,7 +256,7 @@ impl Subject {
         let words = self.words[1..].iter().map(|word| placed(word, self.file.as_deref()));
         let mut arguments = vec![self.words[0].as_bytes().to_vec()];
         arguments.extend(words.map(OsString::into_vec));
-        let environment: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        let environment = environment();
         let environment =
             environment.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
         let cwd = std::env::current_dir().context("there is no current directory")?;
@@ -294,6 +295,14 @@ impl Subject {
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
+}
+
+/// The environment of every run. A Rust program that panics shall not look for its source lines:
+/// stunt does that itself.
+fn environment() -> BTreeMap<OsString, OsString> {
+    let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+    all.insert("RUST_BACKTRACE".into(), "0".into());
+    all
 }
 
 fn contains_place(word: &OsStr) -> bool {

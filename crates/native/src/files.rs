@@ -4,11 +4,12 @@
 //! have it. What is kept is bounded, and holds nothing of any input but addresses in modules.
 
 use std::fs;
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
-use stunt_machine::failure::{PanicSite, Scene, panic_site, throw_points};
+use stunt_machine::failure::{PanicSite, Scene, panic_site, rethrow_ranges, throw_points};
 use stunt_machine::stack::{
     CallStack, End, Limits, Mapping, Memory, Module, Registers, Source, Symbols, Trust, Walk,
 };
@@ -17,12 +18,15 @@ use stunt_machine::stack::{
 const STACKS: usize = 4096;
 
 /// The modules of a process at one moment.
+#[derive(Default)]
 pub struct Modules {
     list: Vec<Module>,
     /// A number for the contents of each file.
     versions: Vec<u64>,
     /// Where exceptions are thrown.
     pub throw_points: Vec<u64>,
+    /// What throws exceptions again.
+    pub rethrows: Vec<Range<u64>>,
 }
 
 /// When a file counts as the same: device, node, size, and time of the last change.
@@ -33,7 +37,9 @@ struct Known {
     version: u64,
     bytes: Arc<[u8]>,
     /// The places in the file where exceptions are thrown.
-    throws: Arc<[u64]>,
+    throws: Vec<u64>,
+    /// The parts of the file that throw exceptions again.
+    rethrows: Vec<Range<u64>>,
 }
 
 /// A frame in a form that can be compared between runs: the file's version and the offset, else
@@ -67,12 +73,14 @@ impl Files {
     /// The modules that are mapped so.
     pub fn modules(&self, mapped: &[(String, Vec<Mapping>)]) -> Modules {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut modules = Modules { list: vec![], versions: vec![], throw_points: vec![] };
+        let mut modules = Modules::default();
         for (path, mappings) in mapped {
             let Some(file) = up_to_date(&mut known, path) else { continue };
             let Some(module) = Module::from_mappings(path, &file.bytes, mappings) else { continue };
             let points = file.throws.iter().map(|offset| offset.wrapping_add(module.bias));
             modules.throw_points.extend(points);
+            let moved = |at: u64| at.wrapping_add(module.bias);
+            modules.rethrows.extend(file.rethrows.iter().map(|it| moved(it.start)..moved(it.end)));
             modules.versions.push(file.version);
             modules.list.push(module);
         }
@@ -141,10 +149,11 @@ fn up_to_date<'a>(known: &'a mut FxHashMap<String, Known>, path: &str) -> Option
             bias: 0,
             executable: Vec::new(),
         };
-        let throws = throw_points(&[unmoved]).into();
+        let throws = throw_points(std::slice::from_ref(&unmoved));
+        let rethrows = rethrow_ranges(&[unmoved]);
         // Versions are never used again, so that no stack of an old file is taken for a new one.
         let version = old.map_or(known.len() as u64, |(_, version)| version + (1 << 32));
-        known.insert(path.to_owned(), Known { stamp, version, bytes, throws });
+        known.insert(path.to_owned(), Known { stamp, version, bytes, throws, rethrows });
     }
     known.get(path)
 }

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 
 use stunt_machine::failure::{Evidence, Status, at_stack_end, judge};
 use stunt_machine::stack::Registers;
@@ -55,6 +56,8 @@ pub struct Follow<'a> {
     memory: Memory,
     entry: Option<Marked>,
     throws: Vec<Marked>,
+    /// What throws again: not a new throw.
+    rethrows: Vec<Range<u64>>,
     /// The threads and processes, and to which process each belongs.
     tasks: BTreeMap<i32, i32>,
     /// The last throw of each thread of the first process.
@@ -66,7 +69,7 @@ impl<'a> Follow<'a> {
     /// Follows a process that this thread has just started.
     pub fn new(files: &'a Files, first: i32, most_tasks: usize) -> io::Result<Self> {
         let (tasks, thrown) = (BTreeMap::from([(first, first)]), BTreeMap::new());
-        let (entry, throws, failure) = (None, Vec::new(), None);
+        let (entry, throws, rethrows, failure) = (None, Vec::new(), Vec::new(), None);
         // Started programs stop at once; until then there is nothing to look at.
         match os::wait(Some(first))? {
             Some((_, Event::Stopped(libc::SIGTRAP, _))) => {}
@@ -74,8 +77,18 @@ impl<'a> Follow<'a> {
         }
         os::tell_events(first, false)?;
         let memory = Memory::of(first)?;
-        let mut follow =
-            Self { files, first, most_tasks, memory, entry, throws, tasks, thrown, failure };
+        let mut follow = Self {
+            files,
+            first,
+            most_tasks,
+            memory,
+            entry,
+            throws,
+            rethrows,
+            tasks,
+            thrown,
+            failure,
+        };
         follow.mark_entry();
         os::go_on(first, 0)?;
         Ok(follow)
@@ -100,6 +113,9 @@ impl<'a> Follow<'a> {
                 }
                 Event::Killed(signal) if pid == self.first => {
                     self.tasks.remove(&pid);
+                    // Nothing stops before it: there is nothing to look at.
+                    let status = Status::Signal { number: signal, overflow: false };
+                    self.failure = judge(Evidence { status, death: None, thrown: None });
                     return Ok(Ending::Signal(signal));
                 }
                 Event::Exited(_) | Event::Killed(_) => {
@@ -188,8 +204,10 @@ impl<'a> Follow<'a> {
             registers.rip = address;
             alive(os::set_registers(pid, &registers))?;
             // Libraries that are loaded later are not covered.
-            let points = self.modules().throw_points;
-            self.throws = points.iter().filter_map(|&at| mark(&self.memory, at)).collect();
+            let modules = self.modules();
+            self.rethrows = modules.rethrows;
+            self.throws =
+                modules.throw_points.iter().filter_map(|&at| mark(&self.memory, at)).collect();
             return Ok(Some(0));
         }
         let Some(marked) = self.throws.iter().find(|marked| marked.address == address) else {
@@ -197,7 +215,7 @@ impl<'a> Follow<'a> {
         };
         let original = marked.original;
         registers.rip = address;
-        if ours {
+        if ours && !self.is_again(registers.rsp) {
             let thrown = self.throws_now(&registers);
             self.thrown.insert(pid, thrown);
             if pid == self.first {
@@ -210,6 +228,14 @@ impl<'a> Follow<'a> {
         let Some(forked) = alive(forked)? else { return Ok(Some(0)) };
         let memory = forked.as_ref().unwrap_or(&self.memory);
         step_over(pid, memory, registers, original).map(Some)
+    }
+
+    /// Whether the function that throws was called for an exception that was thrown before.
+    fn is_again(&self, stack_pointer: u64) -> bool {
+        let mut caller = [0; 8];
+        let known = self.memory.read(stack_pointer, &mut caller);
+        let caller = u64::from_le_bytes(caller);
+        known && self.rethrows.iter().any(|range| range.contains(&caller))
     }
 
     fn throws_now(&self, registers: &libc::user_regs_struct) -> Thrown {
@@ -303,6 +329,8 @@ impl<'a> Follow<'a> {
         while let Some((pid, event)) = os::wait(None)? {
             if let Event::Stopped(..) = event {
                 os::kill(pid);
+                // It may have stopped on its way out; otherwise it dies before it goes on.
+                alive(os::go_on(pid, 0))?;
             }
         }
         Ok(())

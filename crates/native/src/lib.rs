@@ -22,6 +22,7 @@ mod native;
 mod os;
 mod process;
 mod run;
+mod start;
 
 pub use check::{check, find};
 pub use command::{Command, Stdin};

@@ -4,12 +4,11 @@
 //! calls reads output and looks at the clock; the one that follows does nothing else, because only
 //! the thread that started a process can follow it, and it must not wait for others' children.
 
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
-use std::process::{Command as Process, Stdio};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,6 +22,7 @@ use crate::files::Files;
 use crate::follow::Follow;
 use crate::os;
 use crate::run::{Ending, Private, Run};
+use crate::start::{Plan, start};
 
 /// Processor time that all threads of a run together may have, as a multiple of its time.
 const PROCESSORS: u64 = 16;
@@ -62,13 +62,13 @@ impl Native {
         let (mut stderr, stderr_end) = io::pipe().map_err(follow_error)?;
         // Nothing is written to this one: it is at its end when the other thread is done.
         let (done, not_done) = io::pipe().map_err(follow_error)?;
-        let mut process = prepare(command)?;
-        process.stdout(stdout_end).stderr(stderr_end);
+        let (plan, stdin) = (plan(command)?, stdin(command)?);
+        let ends = [stdin, stdout_end.into(), stderr_end.into()];
         let (sender, receiver) = channel();
         let start = Instant::now();
         thread::scope(|scope| {
             let followed = scope.spawn(move || {
-                let result = self.follow(command, process, &sender);
+                let result = self.follow(command, &plan, ends, &sender);
                 drop(not_done);
                 result
             });
@@ -90,18 +90,19 @@ impl Native {
     fn follow(
         &self,
         command: &Command,
-        mut process: Process,
+        plan: &Plan,
+        ends: [OwnedFd; 3],
         sender: &Sender<Started>,
     ) -> Result<(Ending, Option<Failure>), Error> {
         let path = || command.program.clone();
-        let child = process.spawn().map_err(|source| match source.raw_os_error() {
+        let first = start(plan, [0, 1, 2].map(|at: usize| ends[at].as_fd()));
+        let first = first.map_err(|source| match source.raw_os_error() {
             Some(libc::EPERM) => Error::NotPermitted,
             _ => Error::Start { path: path(), source },
         })?;
         // The pipes' other ends are the program's alone from now on.
-        drop(process);
+        drop(ends);
         let error = |source| Error::Follow { path: path(), source };
-        let first = child.id().cast_signed();
         let follow = Follow::new(&self.files, first, command.tasks).map_err(|source| {
             // Nobody has waited for it: the number is still its own.
             os::kill(first);
@@ -185,36 +186,42 @@ fn take(
     Ok(count > 0)
 }
 
-/// The process to be, without its outputs.
-fn prepare(command: &Command) -> Result<Process, Error> {
-    // A path without a folder would be searched for.
-    let program = match command.program.parent() {
-        Some(parent) if parent.as_os_str().is_empty() => Path::new(".").join(&command.program),
-        _ => command.program.clone(),
-    };
+/// The process to be, without its descriptors.
+fn plan(command: &Command) -> Result<Plan, Error> {
+    let failed = |source| Error::Start { path: command.program.clone(), source };
+    // No text of a program can have a null in it.
+    let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(|it| failed(it.into()));
     // The folder is entered before the program is looked for.
-    let absolute = std::path::absolute(&program)
-        .map_err(|source| Error::Start { path: program.clone(), source })?;
-    let mut process = Process::new(absolute);
-    process.arg0(command.name.as_deref().unwrap_or(command.program.as_os_str()));
-    process.args(&command.arguments).env_clear();
-    process.envs(command.environment.iter().map(|(name, value)| (name, value)));
+    let absolute = std::path::absolute(&command.program).map_err(failed)?;
+    let name = command.name.as_deref().unwrap_or(command.program.as_os_str());
+    let words = std::iter::once(name).chain(command.arguments.iter().map(|word| &**word));
+    let environment = command.environment.iter().map(|(name, value)| {
+        let mut both = name.clone();
+        both.push("=");
+        both.push(value);
+        text(&both)
+    });
     if let Some(folder) = &command.folder {
         let entered = std::fs::read_dir(folder).map(|_| ());
         entered.map_err(|source| Error::Folder { path: folder.clone(), source })?;
-        process.current_dir(folder);
     }
-    process.stdin(match &command.stdin {
-        Stdin::Empty => Stdio::null(),
-        Stdin::Bytes(bytes) => os::file_of(bytes).map_err(|source| Error::Input { source })?.into(),
-        Stdin::File(path) => File::open(path).map_err(|source| Error::Input { source })?.into(),
-    });
-    process.process_group(0);
-    let limits = os::Limits {
+    Ok(Plan {
+        program: text(absolute.as_os_str())?,
+        words: words.map(text).collect::<Result<_, _>>()?,
+        environment: environment.collect::<Result<_, _>>()?,
+        folder: command.folder.as_ref().map(|folder| text(folder.as_os_str())).transpose()?,
         memory: command.memory,
         seconds: (command.time.as_secs() + 1).saturating_mul(PROCESSORS),
         fixed_addresses: command.fixed_addresses,
+    })
+}
+
+/// Standard input.
+fn stdin(command: &Command) -> Result<OwnedFd, Error> {
+    let file = match &command.stdin {
+        Stdin::Empty => File::open("/dev/null"),
+        Stdin::Bytes(bytes) => os::file_of(bytes),
+        Stdin::File(path) => File::open(path),
     };
-    os::follow_from_start(&mut process, limits);
-    Ok(process)
+    file.map(Into::into).map_err(|source| Error::Input { source })
 }

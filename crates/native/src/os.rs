@@ -1,35 +1,16 @@
 //! The calls of Linux that have no safe interface: following processes, and a few others.
 //!
-//! All `unsafe` code of the crate is here, each call with its proof. Functions here decide nothing.
-//! A process is followed by the thread that started it, and by no other.
+//! All `unsafe` code of the crate is here and in `start.rs`, each call with its proof. Functions here
+//! decide nothing. A process is followed by the thread that started it, and by no other.
 #![allow(unsafe_code)] // `ptrace`, `waitpid`, `poll`: each call names why it is sound.
 
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 use std::time::Duration;
 
 use libc::{c_int, c_void, pid_t};
-
-/// Limits that a program starts with.
-#[derive(Clone, Copy)]
-pub struct Limits {
-    /// Bytes of address space.
-    pub memory: u64,
-    /// Seconds of processor time.
-    pub seconds: u64,
-    /// Whether addresses are the same in every run.
-    pub fixed_addresses: bool,
-}
-
-/// Bytes of a file that a program writes.
-const FILE: u64 = 1 << 30;
-
-/// Bytes of stack: the usual limit, whatever the caller has.
-const STACK: u64 = 8 << 20;
 
 /// What a process that is followed did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,46 +21,6 @@ pub enum Event {
     Killed(u8),
     /// It stopped before a signal is delivered to it, or for an event if the second number is not 0.
     Stopped(c_int, c_int),
-}
-
-/// Prepares a command so that its process is followed by the thread that spawns it, and starts
-/// with the limits. Spawning fails with `EPERM` if processes may not be followed.
-pub fn follow_from_start(command: &mut Command, limits: Limits) {
-    let limit = move |resource, soft: u64| {
-        let mut old = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        // SAFETY: the structure is ours and lives as long as the call.
-        if unsafe { libc::getrlimit(resource, &raw mut old) } == 0 {
-            // More than the hard limit cannot be had, and less is safe.
-            let value = soft.min(old.rlim_max);
-            let new = libc::rlimit { rlim_cur: value, rlim_max: value };
-            // SAFETY: as above.
-            unsafe { libc::setrlimit(resource, &raw const new) };
-        }
-    };
-    let prepare = move || {
-        // One byte, not none: a core file of no bytes is still piped to a program that the host
-        // may have for them, and the memory of a crash is private.
-        limit(libc::RLIMIT_CORE, 1);
-        limit(libc::RLIMIT_STACK, STACK);
-        limit(libc::RLIMIT_AS, limits.memory);
-        limit(libc::RLIMIT_CPU, limits.seconds);
-        limit(libc::RLIMIT_FSIZE, FILE);
-        // SAFETY: these calls take numbers only.
-        unsafe {
-            libc::umask(0o022);
-            let flags = if limits.fixed_addresses { libc::ADDR_NO_RANDOMIZE } else { 0 };
-            libc::personality(flags as libc::c_ulong);
-            // Descriptors that the caller itself inherited.
-            let (first, last) = (3 as libc::c_uint, libc::c_uint::MAX);
-            libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC);
-            if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
-                return Err(io::Error::from_raw_os_error(libc::EPERM));
-            }
-        }
-        Ok(())
-    };
-    // SAFETY: the closure makes system calls only, which may follow a fork; it allocates nothing.
-    unsafe { command.pre_exec(prepare) };
 }
 
 /// Waits for the next event of a process that this thread follows: of any, or of this one. Nothing

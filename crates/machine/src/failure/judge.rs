@@ -73,7 +73,7 @@ pub fn judge(evidence: Evidence<'_>) -> Option<Failure> {
     match (evidence.status, evidence.death) {
         (Status::Exit(PANICKED), _) => {
             // A C++ program may have a status 101 of its own.
-            let thrown = evidence.thrown.filter(|it| !has(it.stack, |name| name == "__cxa_throw"));
+            let thrown = evidence.thrown.filter(|it| !has(it.stack, is_throw));
             thrown.map(|thrown| thrown.identify(Ended::Panic))
         }
         (Status::Exit(_), _) => None,
@@ -97,15 +97,13 @@ pub fn judge(evidence: Evidence<'_>) -> Option<Failure> {
 /// An abort: of the C++ runtime, for want of a handler, or another.
 fn aborted(death: Scene<'_>, thrown: Option<Scene<'_>>) -> Failure {
     let stack = death.stack;
-    let terminated = |name: &str| name.starts_with("std::terminate") || name == "_ZSt9terminatev";
-    if has(stack, terminated) {
-        if has(stack, is_throw) {
-            return death.identify(Ended::Exception);
-        }
-        // The stack was unwound in part before it turned out that nobody catches.
-        if let Some(thrown) = thrown.filter(|_| has(stack, is_unhandled)) {
-            return thrown.identify(Ended::Exception);
-        }
+    // Landing pads run after the throwing frames are gone: who aborts below a throw was called by it.
+    if has(stack, is_throw) {
+        return death.identify(Ended::Exception);
+    }
+    // The stack was unwound in part before it turned out that nobody catches.
+    if let Some(thrown) = thrown.filter(|_| has(stack, is_unhandled)) {
+        return thrown.identify(Ended::Exception);
     }
     death.identify(Ended::Signal { number: ABORT })
 }

@@ -56,9 +56,9 @@ pub(super) fn is_panic(name: &str) -> bool {
     STARTS.iter().any(|start| name.starts_with(start)) || name.ends_with("rust_begin_unwind")
 }
 
-/// Whether a function of the throwing of C++ exceptions is on the way.
+/// Whether the function throws C++ exceptions.
 pub(super) fn is_throw(name: &str) -> bool {
-    matches!(name, "__cxa_throw" | "_Unwind_RaiseException")
+    name == "__cxa_throw"
 }
 
 /// Whether the function is called when an exception has no handler.
@@ -150,6 +150,8 @@ fn is_c_machinery(name: &str) -> bool {
         "tcache_get",
         "qsort",
     ];
+    // Parts that a compiler split off: `__assert_fail_base.cold`.
+    let name = name.split('.').next().unwrap_or(name);
     const STARTS: [&str; 9] = [
         "__pthread_kill",
         "__GI_",
@@ -278,6 +280,7 @@ mod tests {
             "__memcpy_chk",
             "__strcasecmp_l_sse42",
             "__strdup",
+            "__assert_fail_base.cold",
         ] {
             assert!(is_c_machinery(name), "{name}");
         }

@@ -21,7 +21,9 @@ pub use identify::{Ended, identify};
 pub use judge::{Evidence, Scene, Status, at_stack_end, judge};
 pub use site::{PanicSite, panic_site};
 
-use crate::stack::{Module, functions};
+use std::ops::Range;
+
+use crate::stack::{Module, functions, ranges};
 
 /// The functions through which every exception of C++ and every panic of Rust goes that may be
 /// caught: their addresses in the running program. At their first instruction, the stack is that
@@ -34,4 +36,13 @@ pub fn throw_points(modules: &[Module]) -> Vec<u64> {
     points.sort_unstable();
     points.dedup();
     points
+}
+
+/// Code that calls the throwing functions for an exception that was thrown before: a throw that
+/// returns there is to be passed over, or the last throw would be that of the C++ runtime, which
+/// throws once more to print what nobody caught.
+#[must_use]
+pub fn rethrow_ranges(modules: &[Module]) -> Vec<Range<u64>> {
+    let of = |module: &Module| ranges(module, |name| name == "_Unwind_Resume_or_Rethrow");
+    modules.iter().flat_map(of).collect()
 }

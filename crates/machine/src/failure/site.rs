@@ -4,9 +4,11 @@
 //! only what is passed to it tells them apart, a `core::panic::Location` in the program's data. Its
 //! address is as good an identity as a return address, and it is there in stripped programs, too.
 //!
-//! It is found through the `PanicInfo` that every panic puts on the stack on its way to the throw:
-//! a reference to the message, which is on the stack as well, beside one to the location. What is
-//! taken for one must look like a location in every part. Nothing of the message is read.
+//! It is found through what a panic puts on the stack on its way to the throw. A `PanicInfo` has a
+//! reference to the message, which is on the stack as well, and one to the location; panics with a
+//! plain text, as crates of older editions have them, have only the information for hooks: a payload
+//! with its table of functions, and the location. What is taken for one must look like a location in
+//! every part. Nothing of the message is read.
 
 use std::fmt;
 use std::sync::Arc;
@@ -64,18 +66,17 @@ pub fn panic_site(
     }
     let on_stack = |word: u64| word.is_multiple_of(8) && stack.contains(&word);
     let data = |word: u64| word.is_multiple_of(8) && word > 0xffff && !stack.contains(&word);
-    words.windows(3).find_map(|words| {
-        // Whether it may be caught, and whether it is to be silent: two bytes that are 0 or 1.
-        let flags = words[2].to_le_bytes();
-        if flags[0] > 1 || flags[1] > 1 {
-            return None;
-        }
-        let location = match (words[0], words[1]) {
-            (message, location) if on_stack(message) && data(location) => location,
-            (location, message) if on_stack(message) && data(location) => location,
-            _ => return None,
-        };
-        read_location(location, memory, modules)
+    // Whether it may be caught, and whether it is to be silent: two bytes that are 0 or 1.
+    let flags = |word: u64| word.to_le_bytes()[..2].iter().all(|&flag| flag <= 1);
+    let before_flags = || words.windows(3).filter(|words| flags(words[2]));
+    let info = before_flags().find_map(|words| match (words[0], words[1]) {
+        (message, at) if on_stack(message) && data(at) => read_location(at, memory, modules),
+        (at, message) if on_stack(message) && data(at) => read_location(at, memory, modules),
+        _ => None,
+    });
+    info.or_else(|| {
+        let mut hooks = before_flags().filter(|words| data(words[0]) && data(words[1]));
+        hooks.find_map(|words| read_location(words[1], memory, modules))
     })
 }
 

@@ -5,6 +5,7 @@
 //! What a function does is of no concern here.
 
 use std::fmt;
+use std::ops::Range;
 
 use object::elf::{self, FileHeader64};
 use object::endian::LittleEndian as Little;
@@ -40,6 +41,16 @@ impl fmt::Debug for Function {
 
 /// The functions of a module whose names are `wanted`.
 pub fn functions(module: &Module, wanted: impl Fn(&str) -> bool) -> Vec<Function> {
+    with_sizes(module, wanted).into_iter().map(|(function, _)| function).collect()
+}
+
+/// The code of the functions whose names are `wanted`, as far as the tables tell sizes.
+pub fn ranges(module: &Module, wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
+    let sized = with_sizes(module, wanted).into_iter();
+    sized.map(|(it, size)| it.address..it.address.saturating_add(size)).collect()
+}
+
+fn with_sizes(module: &Module, wanted: impl Fn(&str) -> bool) -> Vec<(Function, u64)> {
     let Some(bytes) = module.bytes() else { return Vec::new() };
     let mut found = Vec::new();
     for kind in [elf::SHT_DYNSYM, elf::SHT_SYMTAB] {
@@ -55,7 +66,7 @@ fn collect(
     table: elf::SectionType,
     bias: u64,
     wanted: &impl Fn(&str) -> bool,
-    found: &mut Vec<Function>,
+    found: &mut Vec<(Function, u64)>,
 ) -> Option<()> {
     let header = FileHeader64::<Little>::parse(data).ok()?;
     let sections = header.sections(Little, data).ok()?;
@@ -72,7 +83,8 @@ fn collect(
         let name = name.find('@').map_or(name, |at| &name[..at]);
         if !name.is_empty() && wanted(name) {
             let address = bias.wrapping_add(symbol.st_value(Little));
-            found.push(Function { name: name.into(), address, kind });
+            let function = Function { name: name.into(), address, kind };
+            found.push((function, symbol.st_size(Little)));
         }
     }
     Some(())

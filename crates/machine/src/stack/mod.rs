@@ -30,7 +30,7 @@ mod walk;
 
 pub use debugfile::ReadFile;
 pub use frame::{BuildId, CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
-pub use functions::{Function, FunctionKind, functions};
+pub use functions::{Function, FunctionKind, functions, ranges};
 pub use memory::Memory;
 pub use module::{Load, Mapping, Module, Source};
 pub use registers::Registers;

@@ -53,7 +53,9 @@ impl Module {
     #[must_use]
     pub fn from_mappings(path: &str, bytes: &Arc<[u8]>, mappings: &[Mapping]) -> Option<Self> {
         let image = Image::parse(bytes)?;
-        let bias = mappings.iter().find_map(|mapping| {
+        // Programs that read their own symbols map themselves once more, but not to be executed.
+        let (code, data): (Vec<_>, Vec<_>) = mappings.iter().partition(|it| it.executable);
+        let bias = code.iter().chain(&data).find_map(|mapping| {
             image.bias(mapping.addresses.start, mapping.offset, mapping.executable)
         })?;
         let executable = mappings.iter().filter(|mapping| mapping.executable);

@@ -28,6 +28,8 @@ pub(crate) enum Hook {
     /// It never returns: what the program does from here on, such as making up a message, is no
     /// part of what made it fail.
     Doom,
+    /// An exception or a panic was caught: the program goes on.
+    Catch,
     /// A comparison of two strings or areas: only the result counts, not where it was found.
     Compare(Comparison),
     /// Output for people, which the program does not read again.
@@ -42,6 +44,8 @@ const fn compare(terminated: bool, limited: bool, folded: bool) -> Hook {
 const FUNCTIONS: &[(&str, Hook)] = &[
     ("_Unwind_RaiseException", Hook::Throw),
     ("__cxa_throw", Hook::Doom),
+    ("__cxa_begin_catch", Hook::Catch),
+    ("__rust_panic_cleanup", Hook::Catch),
     ("__assert_fail", Hook::Doom),
     ("__assert_perror_fail", Hook::Doom),
     ("__stack_chk_fail", Hook::Doom),
@@ -99,6 +103,10 @@ const RUST_HARMLESS: &[&str] =
 pub(crate) fn hook_of(name: &str) -> Option<Hook> {
     if let Some(&(_, hook)) = FUNCTIONS.iter().find(|&&(known, _)| known == name) {
         return Some(hook);
+    }
+    // Newer compilers put a crate of their own before such names.
+    if name.ends_with("20___rust_panic_cleanup") || name.ends_with("___rust_panic_cleanup") {
+        return Some(Hook::Catch);
     }
     if !name.starts_with("_ZN") && !name.starts_with("_R") {
         return None;

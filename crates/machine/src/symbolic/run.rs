@@ -14,7 +14,7 @@ use crate::{
 };
 
 use super::{
-    Symbolic,
+    Shadow, Symbolic,
     access::{Address, gap_around},
     flags::Flags,
     hooks::{Hook, return_address},
@@ -35,6 +35,20 @@ enum Hooked {
 /// The system call that ends a signal handler.
 const SIGRETURN: u64 = 15;
 
+/// Runs a block on values alone.
+fn plainly(cpu: &mut Cpu, space: &mut AddressSpace, block: &Block) -> Result<(), Stop> {
+    let mut at = 0;
+    let done = cpu::body(cpu, space, block, &mut at).and_then(|()| cpu::finish(cpu, space, block));
+    match done {
+        Ok(Way::Link(_, target) | Way::Computed(target)) => {
+            cpu.set(slots::RIP, target);
+            Ok(())
+        }
+        Ok(Way::Trap(trap)) => Err(cpu::stop(cpu, space, block, trap)),
+        Err(exception) => Err(cpu::fail(cpu, space, block, at, exception)),
+    }
+}
+
 impl Symbolic {
     /// Runs until something happens, or about `quantum` instructions were executed.
     pub(crate) fn run(
@@ -49,6 +63,12 @@ impl Symbolic {
         loop {
             if cpu.executed >= limit {
                 return Stop::Quantum;
+            }
+            if self.lost {
+                match self.run_lost(cpu, space, code, limit) {
+                    Some(stop) => return stop,
+                    None => continue,
+                }
             }
             if let Some(call) = self.ignored {
                 match self.ignore(cpu, space, code, call, limit) {
@@ -89,7 +109,11 @@ impl Symbolic {
         self.at = rip;
         match hook {
             Hook::Throw => self.throw(cpu, space),
-            Hook::Doom => self.doom(),
+            Hook::Doom => {
+                self.doom();
+                return Hooked::Returned;
+            }
+            Hook::Catch => {}
             Hook::Compare(how) => {
                 if self.compare(cpu, space, how) {
                     return Hooked::Returned;
@@ -103,6 +127,44 @@ impl Symbolic {
             }
         }
         Hooked::Runs
+    }
+
+    /// Runs a doomed program, without a look at what values stand for. If somebody catches what is
+    /// thrown, registers stand for nothing any more.
+    fn run_lost(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        limit: u64,
+    ) -> Option<Stop> {
+        space.set_blind(true);
+        let stop = loop {
+            if cpu.executed >= limit {
+                break Some(Stop::Quantum);
+            }
+            match cpu::run(cpu, space, code, limit - cpu.executed) {
+                Stop::Trap(Trap::Watched) => {}
+                stop => break Some(stop),
+            }
+            let rip = cpu.rip();
+            match self.hooks.get(&rip) {
+                None => break Some(Stop::Trap(Trap::Watched)),
+                Some(Hook::Throw) => self.throw(cpu, space),
+                Some(Hook::Catch) => {
+                    self.catch();
+                    cpu.shadow = Shadow::default();
+                    break None;
+                }
+                Some(Hook::Doom | Hook::Compare(_) | Hook::Output) => {}
+            }
+            let id = code.find_behind(rip, space);
+            if let Err(stop) = plainly(cpu, space, &code.entry(id).block) {
+                break Some(stop);
+            }
+        };
+        space.set_blind(false);
+        stop
     }
 
     /// Runs without a look at what values stand for, until a call returns. What it leaves in the
@@ -130,21 +192,19 @@ impl Symbolic {
             let id = if self.watched.contains(&rip) {
                 match self.hooks.get(&rip) {
                     Some(Hook::Throw) => self.throw(cpu, space),
-                    Some(Hook::Doom) => self.doom(),
+                    Some(Hook::Doom) => {
+                        self.ignored = None;
+                        self.doom();
+                        break None;
+                    }
                     _ => {}
                 }
                 code.find_behind(rip, space)
             } else {
                 code.find(rip, space)
             };
-            let block = &code.entry(id).block;
-            let mut at = 0;
-            let done = cpu::body(cpu, space, block, &mut at)
-                .and_then(|()| cpu::finish(cpu, space, block));
-            match done {
-                Ok(Way::Link(_, target) | Way::Computed(target)) => cpu.set(slots::RIP, target),
-                Ok(Way::Trap(trap)) => break Some(cpu::stop(cpu, space, block, trap)),
-                Err(exception) => break Some(cpu::fail(cpu, space, block, at, exception)),
+            if let Err(stop) = plainly(cpu, space, &code.entry(id).block) {
+                break Some(stop);
             }
         };
         space.set_blind(false);
@@ -450,13 +510,13 @@ impl Symbolic {
 
     /// Fixes the arguments of a system call.
     pub(crate) fn system_call(&mut self, cpu: &mut Cpu) {
-        if self.ignored.is_some() {
+        if self.ignored.is_some() || self.lost {
             return;
         }
         self.at = cpu.rip().wrapping_sub(2);
         if cpu.get(slots::RAX) == SIGRETURN {
             // All registers come back from where they were saved, which was after they were fixed.
-            cpu.shadow = super::Shadow::default();
+            cpu.shadow = Shadow::default();
             return;
         }
         for slot in [slots::RAX, slots::RDI, slots::RSI, slots::RDX, 10, slots::R8, slots::R9] {
@@ -478,7 +538,7 @@ impl Symbolic {
 
     /// Fixes bytes that the kernel looked at.
     pub(crate) fn looked_at(&mut self, space: &mut AddressSpace, at: u64, length: u64) {
-        if self.ignored.is_some() {
+        if self.ignored.is_some() || self.lost {
             return;
         }
         for at in at..at.wrapping_add(length) {

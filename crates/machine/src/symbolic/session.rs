@@ -77,6 +77,8 @@ pub struct Symbolic {
     thrown: Option<Box<Throw>>,
     /// A function is running whose doings do not matter.
     pub(super) ignored: Option<Ignored>,
+    /// The program is doomed: it is not followed any more, unless somebody catches what is thrown.
+    pub(super) lost: bool,
     /// The run's own input, if every term is to be compared with the value that it stands for.
     check: Option<(Assignment, Evaluator)>,
 }
@@ -99,6 +101,7 @@ impl Symbolic {
             doom: None,
             thrown: None,
             ignored: None,
+            lost: false,
             check: None,
         }
     }
@@ -123,11 +126,18 @@ impl Symbolic {
     /// A function is called that does not return.
     pub(super) fn doom(&mut self) {
         self.doom.get_or_insert(self.tests.len());
+        self.lost = true;
+    }
+
+    /// What was thrown is caught.
+    pub(super) fn catch(&mut self) {
+        self.doom = None;
+        self.lost = false;
     }
 
     /// An exception or a panic is thrown.
     pub(super) fn throw(&mut self, cpu: &Cpu, space: &mut AddressSpace) {
-        let tests = self.doom.take().unwrap_or(self.tests.len());
+        let tests = self.doom.unwrap_or(self.tests.len());
         self.thrown = Some(Box::new(Throw { cpu: cpu.clone(), space: space.fork(), tests }));
     }
 

@@ -1,5 +1,6 @@
 //! Our own programs: each way to fail is told as what it is, and what must not count does not.
 
+mod agree;
 mod build;
 mod exceptions;
 mod limits;

@@ -24,18 +24,18 @@ fn each_way_is_told_as_what_it_is() {
     for flags in VARIANTS {
         let program = build("ways.c", flags);
         for (words, kind, place) in [
-            (&["null"][..], FailureKind::Signal(11), "reads_null (ways.c:18)"),
-            (&["assert"], FailureKind::Abort, "main (ways.c:"),
-            (&["abort"], FailureKind::Abort, "main (ways.c:"),
-            (&["divide", "0"], FailureKind::Signal(8), "main (ways.c:"),
-            (&["trap"], FailureKind::Signal(5), "main (ways.c:"),
-            (&["strlen"], FailureKind::Signal(11), "main (ways.c:"),
-            (&["free"], FailureKind::Abort, "main (ways.c:"),
-            (&["qsort"], FailureKind::Signal(11), "reads_null (ways.c:18)"),
-            (&["thread"], FailureKind::Signal(11), "reads_null (ways.c:18)"),
-            (&["term"], FailureKind::Signal(15), "main (ways.c:"),
+            (&["null"][..], FailureKind::Signal(11), "reads_null (ways.c:21)"),
+            (&["assert"], FailureKind::Abort, "main"),
+            (&["abort"], FailureKind::Abort, "main"),
+            (&["divide", "0"], FailureKind::Signal(8), "main"),
+            (&["trap"], FailureKind::Signal(5), "main"),
+            (&["strlen"], FailureKind::Signal(11), "main"),
+            (&["free"], FailureKind::Abort, "main"),
+            (&["qsort"], FailureKind::Signal(11), "reads_null (ways.c:21)"),
+            (&["thread"], FailureKind::Signal(11), "reads_null (ways.c:21)"),
+            (&["term"], FailureKind::Signal(15), "main"),
             (&["top"], FailureKind::Signal(11), "beyond_top (ways.c:"),
-            (&["exec", "null"], FailureKind::Signal(11), "reads_null (ways.c:18)"),
+            (&["exec", "null"], FailureKind::Signal(11), "reads_null (ways.c:21)"),
         ] {
             let found = failure(&native, &program, words);
             assert_eq!(found.kind, kind, "{flags:?} {words:?} {found:?}");

@@ -15,10 +15,12 @@
 static int depth;
 static volatile int sink;
 static jmp_buf back;
+static volatile int *volatile nothing;
+static volatile int at;
 
-OUT static void reads_null(void) { sink = *(volatile int *)0; }
+OUT static void reads_null(void) { sink = *nothing; }
 OUT static void neighbours(int which) {
-  if (which) { sink = *(volatile int *)8; } else { sink = *(volatile int *)16; }
+  if (which) { sink = nothing[2]; } else { sink = nothing[4]; }
 }
 OUT static void value(int n, int shape);
 OUT static void object(int n, int shape) { value(n - 1, shape); sink++; }
@@ -41,7 +43,7 @@ OUT static int large(void) { volatile char local[64 << 20]; local[0] = 1; return
 OUT static void smashes(void) {
   volatile char local[16];
   volatile int n = 64;
-  for (int i = 0; i < n; i++) local[i] = 'A';
+  for (at = 0; at < n; at++) local[at] = 'A';
 }
 OUT static void beyond_top(void) {
   volatile char local[16];
@@ -70,7 +72,7 @@ int main(int argc, char **argv) {
   if (!strcmp(way, "free")) { char *volatile p = malloc(10); free(p); free(p); }
   if (!strcmp(way, "nowhere")) { void (*volatile f)(void) = (void (*)(void))(long)depth; f(); }
   if (!strcmp(way, "qsort")) { int a[4] = {3, 1, 2, 4}; qsort(a, 4, 4, compare); }
-  if (!strcmp(way, "divide")) sink = 1 / depth;
+  if (!strcmp(way, "divide")) sink = 100 / depth;
   if (!strcmp(way, "trap")) __asm__ volatile("int3");
   if (!strcmp(way, "term")) raise(SIGTERM);
   if (!strcmp(way, "kill")) raise(SIGKILL);

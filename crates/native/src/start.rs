@@ -1,0 +1,199 @@
+//! Starts a process that is followed from its first instruction, without copying the caller's.
+//!
+//! A search holds gigabytes, and runs a program hundreds of times a second: a fork would copy the
+//! tables of all that memory each time, which was measured to be most of a run. So the child
+//! borrows the caller's memory until it is the program (`CLONE_VM | CLONE_VFORK`), as `posix_spawn`
+//! does it, which cannot ask to be followed. Until then it makes system calls and nothing else.
+#![allow(unsafe_code)] // `clone` and what runs between it and `execve`; each with its proof.
+
+use std::ffi::{CString, c_char, c_int, c_void};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// What is started.
+pub struct Plan {
+    /// The program's path.
+    pub program: CString,
+    /// All words, the program's name first.
+    pub words: Vec<CString>,
+    /// The environment, `NAME=value`.
+    pub environment: Vec<CString>,
+    /// The folder to enter.
+    pub folder: Option<CString>,
+    /// Bytes of address space.
+    pub memory: u64,
+    /// Seconds of processor time.
+    pub seconds: u64,
+    /// Whether addresses are the same in every run.
+    pub fixed_addresses: bool,
+}
+
+/// Bytes of a file that a program writes.
+const FILE: u64 = 1 << 30;
+
+/// Bytes of stack: the usual limit, whatever the caller has.
+const STACK: u64 = 8 << 20;
+
+/// Bytes of the stack that the child has until it is the program.
+const CHILD_STACK: usize = 64 << 10;
+
+/// The highest number of a signal.
+const SIGNALS: c_int = 64;
+
+/// What the child needs, all of it made before.
+struct Child {
+    program: *const c_char,
+    words: Vec<*const c_char>,
+    environment: Vec<*const c_char>,
+    folder: *const c_char,
+    descriptors: [RawFd; 3],
+    limits: [(libc::__rlimit_resource_t, libc::rlimit); 5],
+    personality: libc::c_ulong,
+    /// Why it did not become the program; 0 as long as nothing is known.
+    error: AtomicI32,
+}
+
+/// Starts a process with these descriptors as its input, output and error, followed by the calling
+/// thread; it stops before its first instruction.
+///
+/// `EPERM` if processes may not be followed.
+pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::pid_t> {
+    // Numbers that are not among the three that they are to become.
+    let descriptors = [above(descriptors[0])?, above(descriptors[1])?, above(descriptors[2])?];
+    let limit = |resource, most: u64| {
+        let mut old = libc::rlimit { rlim_cur: 0, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the structure is ours and lives as long as the call.
+        unsafe { libc::getrlimit(resource, &raw mut old) };
+        // More than the hard limit cannot be had, and less is safe.
+        let value = most.min(old.rlim_max);
+        (resource, libc::rlimit { rlim_cur: value, rlim_max: value })
+    };
+    let list = |texts: &[CString]| {
+        texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect::<Vec<_>>()
+    };
+    let child = Child {
+        program: plan.program.as_ptr(),
+        words: list(&plan.words),
+        environment: list(&plan.environment),
+        folder: plan.folder.as_ref().map_or(ptr::null(), |folder| folder.as_ptr()),
+        descriptors: [0, 1, 2].map(|at: usize| descriptors[at].as_raw_fd()),
+        limits: [
+            // One byte, not none: a core file of no bytes is still piped to a program that the host
+            // may have for them, and the memory of a crash is private.
+            limit(libc::RLIMIT_CORE, 1),
+            limit(libc::RLIMIT_STACK, STACK),
+            limit(libc::RLIMIT_AS, plan.memory),
+            limit(libc::RLIMIT_CPU, plan.seconds),
+            limit(libc::RLIMIT_FSIZE, FILE),
+        ],
+        personality: if plan.fixed_addresses {
+            libc::ADDR_NO_RANDOMIZE as libc::c_ulong
+        } else {
+            0
+        },
+        error: AtomicI32::new(0),
+    };
+    let mut stack = vec![0u128; CHILD_STACK / size_of::<u128>()];
+    let pid = {
+        let _quiet = Quiet::new();
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+        let argument = (&raw const child).cast_mut().cast::<c_void>();
+        // SAFETY: the stack grows down from the end of memory that is ours, aligned as calls need it.
+        // This thread sleeps until the child has left our memory, so that `child` and `stack` live
+        // long enough and nobody else uses them; no handler of a signal runs in it meanwhile.
+        unsafe { libc::clone(become_program, stack.as_mut_ptr_range().end.cast(), flags, argument) }
+    };
+    if pid < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let error = child.error.load(Ordering::Acquire);
+    if error == 0 {
+        return Ok(pid);
+    }
+    let mut status = 0;
+    // SAFETY: the status is ours and lives as long as the call. The child is dead, or about to be.
+    unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) };
+    Err(io::Error::from_raw_os_error(error))
+}
+
+/// The child's part. It shares all memory with a thread that sleeps: it must not allocate, lock or
+/// unwind, and it leaves nothing behind but the reason why it failed.
+extern "C" fn become_program(argument: *mut c_void) -> c_int {
+    // SAFETY: the argument is the structure that `start` made, which lives until we are gone.
+    let child = unsafe { &*argument.cast::<Child>() };
+    let errno = || {
+        // SAFETY: the number is this thread's own.
+        unsafe { *libc::__errno_location() }
+    };
+    // SAFETY: these are system calls, with numbers or with texts and lists that `start` made, each
+    // ended by a null. Limits, masks, descriptors and the folder are this process's own.
+    let error = unsafe {
+        for (resource, limit) in &child.limits {
+            libc::setrlimit(*resource, limit);
+        }
+        libc::umask(0o022);
+        libc::personality(child.personality);
+        libc::setpgid(0, 0);
+        for signal in 1..=SIGNALS {
+            // What the caller ignores would stay ignored. Some cannot be set, and need not be.
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let moved = (0..).zip(child.descriptors).all(|(to, from)| libc::dup2(from, to) == to);
+        let entered = child.folder.is_null() || libc::chdir(child.folder) == 0;
+        if !moved || !entered {
+            errno()
+        } else {
+            // Descriptors that the caller has, or itself inherited.
+            let (first, last) = (3 as libc::c_uint, libc::c_uint::MAX);
+            libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC);
+            if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
+                libc::EPERM
+            } else {
+                let mut none: libc::sigset_t = std::mem::zeroed();
+                libc::sigemptyset(&raw mut none);
+                libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
+                let (words, environment) = (child.words.as_ptr(), child.environment.as_ptr());
+                libc::execve(child.program, words, environment);
+                errno()
+            }
+        }
+    };
+    child.error.store(error, Ordering::Release);
+    // SAFETY: ends this process alone, without the caller's clean-up.
+    unsafe { libc::_exit(127) }
+}
+
+/// The same descriptor with a number above the first three.
+fn above(descriptor: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    // SAFETY: the descriptor is open; the call takes numbers only.
+    let fd = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 3) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// While it lives, no signal reaches this thread.
+struct Quiet(libc::sigset_t);
+
+impl Quiet {
+    fn new() -> Self {
+        // SAFETY: signal sets are integers, for which zero is a value; both are ours.
+        unsafe {
+            let (mut all, mut old) = (std::mem::zeroed(), std::mem::zeroed());
+            libc::sigfillset(&raw mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut old);
+            Self(old)
+        }
+    }
+}
+
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        // SAFETY: the set is ours and was filled by the kernel.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.0, ptr::null_mut()) };
+    }
+}
