@@ -122,7 +122,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let subject = Subject::new(&arguments.subject)?;
     let progress = Progress::new(arguments.json);
     let native = Native::new();
-    let mut job = Job { arguments, subject: &subject, native, progress, seconds: Seconds::default() };
+    let mut job =
+        Job { arguments, subject: &subject, native, progress, seconds: Seconds::default() };
     let failure = match job.original_failure()? {
         Ok(failure) => failure,
         Err(outcome) => return Ok(outcome),
@@ -220,12 +221,15 @@ impl Job<'_> {
                 Ok(followed) => followed,
                 Err(outcome) => return Ok(Err(outcome)),
             };
-            if let Some((double, measured, size, draws)) = self.draw(failure, &mut followed, &mut rng)? {
-                let path_leak = if relax == Relaxations::NONE && self.arguments.algorithm == Choice::Castro {
-                    measured.total
-                } else {
-                    self.path_leak(failure)?.unwrap_or(measured.total)
-                };
+            if let Some((double, measured, size, draws)) =
+                self.draw(failure, &mut followed, &mut rng)?
+            {
+                let path_leak =
+                    if relax == Relaxations::NONE && self.arguments.algorithm == Choice::Castro {
+                        measured.total
+                    } else {
+                        self.path_leak(failure)?.unwrap_or(measured.total)
+                    };
                 return Ok(Ok(Found { double, measured, path_leak, size, draws, followed, relax }));
             }
         }
@@ -237,7 +241,11 @@ impl Job<'_> {
         Ok(Err(Outcome::Unproved))
     }
 
-    fn follow(&mut self, failure: &Failure, relax: Relaxations) -> Result<Result<Followed, Outcome>> {
+    fn follow(
+        &mut self,
+        failure: &Failure,
+        relax: Relaxations,
+    ) -> Result<Result<Followed, Outcome>> {
         self.progress.stage("following the input through the program");
         let followed = follow(self.subject, relax)?;
         let followed = match followed {
@@ -372,7 +380,8 @@ impl Job<'_> {
         let pins = found.followed.pins();
         let uniform = match (self.arguments.algorithm, found.double.not_uniform) {
             (Choice::Camouflage, _) => Draw::NotUniform {
-                why: "it was chosen to differ most from the original; the figure counts that".to_owned(),
+                why: "it was chosen to differ most from the original; the figure counts that"
+                    .to_owned(),
             },
             (_, Some(reason)) => Draw::NotUniform { why: reason.to_string() },
             (_, None) => Draw::Uniform,
@@ -385,7 +394,9 @@ impl Job<'_> {
             ));
         }
         if found.relax == Relaxations::NONE && self.arguments.algorithm != Choice::Castro {
-            notes.push("The relaxed path condition gave no double, so this one keeps the path.".to_owned());
+            notes.push(
+                "The relaxed path condition gave no double, so this one keeps the path.".to_owned(),
+            );
         }
         for call in &found.followed.missing {
             notes.push(format!("The machine does not have the system call {call}."));
@@ -484,7 +495,9 @@ impl Job<'_> {
         text += &format!("The double {}\n", report.summary());
         text += &format!(
             "The path of the original alone would reveal {} of {} bits ({:.1} %).\n",
-            report.original_path_leak.words, report.original_path_leak.of, report.original_path_leak.percent
+            report.original_path_leak.words,
+            report.original_path_leak.of,
+            report.original_path_leak.percent
         );
         text += &format!(
             "It fails in the same way, {} times of {}, and shares {:.1} % of its bytes with the original.\n",

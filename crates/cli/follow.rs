@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use stunt_machine::Machine;
-use stunt_machine::linux::{Ending, LimitReached, Limits, signal_name, syscall_name};
+use stunt_machine::linux::{Ending, Input, LimitReached, Limits, Setup, syscall_name};
 use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
+use stunt_native::{Private, Run};
 use stunt_path::{Failure, Test, TestKind};
 use stunt_terms::Pool;
 
@@ -63,45 +64,14 @@ pub enum Stopped {
 pub fn follow(subject: &Subject, relax: Relaxations) -> Result<Result<Followed, Stopped>> {
     let begun = Instant::now();
     let (setup, inputs) = subject.in_machine()?;
-    let mut machine = Machine::new(setup).map_err(|errno| {
-        anyhow!("{} cannot be started in the machine: {}", subject.program().display(), errno.text())
-    })?;
-    machine
-        .follow(&inputs, Symbolic::new(relax))
-        .map_err(|errno| anyhow!("the input cannot be followed: {}", errno.text()))?;
-    // Following costs more than running: a native second is given a minute.
-    let most = subject.timeout().saturating_mul(60).max(Duration::from_secs(60));
-    let mut limit = STRETCH;
-    let ending = loop {
-        match machine.run(Limits { instructions: limit }) {
-            Ending::Limit(LimitReached::Instructions) if begun.elapsed() < most => {
-                limit += STRETCH;
-            }
-            ending => break ending,
-        }
+    let mut symbolic = Symbolic::new(relax);
+    symbolic.set_input(subject.original.assignment());
+    let mut machine = start(subject, setup, &inputs, symbolic)?;
+    let ending = match to_end(&mut machine, subject, begun) {
+        Ok(ending) => ending,
+        Err(stopped) => return Ok(Err(stopped)),
     };
-    let words = match ending {
-        Ending::Exited(code) => format!("exited with status {code}"),
-        Ending::Killed(signal) => format!("was killed by {}", signal_name(signal.number)),
-        Ending::Limit(limit) => {
-            return Ok(Err(Stopped::Limit(
-                match limit {
-                    LimitReached::Instructions => "the run in the machine takes too long (--timeout)",
-                    LimitReached::Memory => "the run in the machine needs too much memory (--memory)",
-                    LimitReached::Deadlock => "in the machine, every thread waits for another one",
-                }
-                .to_owned(),
-            )));
-        }
-        Ending::Unsupported(address) => {
-            let what = machine.instruction_at(address).unwrap_or_else(|| "unknown".to_owned());
-            return Ok(Err(Stopped::Unsupported(format!(
-                "the machine does not have the instruction `{what}` (at {address:#x})"
-            ))));
-        }
-    };
-    let symbols = Symbols::new(Box::new(|path| std::fs::read(path).ok().map(Arc::from)));
-    let failure = machine.failure(ending, &symbols);
+    let failure = failure(&mut machine, ending);
     if let Some(failure) = &failure {
         machine.forget_aftermath(failure);
     }
@@ -118,9 +88,87 @@ pub fn follow(subject: &Subject, relax: Relaxations) -> Result<Result<Followed, 
         followed: symbolic.followed(),
         pool: symbolic.pool,
         failure,
-        ending: words,
+        ending: native_ending(ending).to_string(),
         instructions,
         missing,
         seconds: begun.elapsed().as_secs_f64(),
     }))
+}
+
+/// Runs a subject in the machine on a double. The result is that of a native run.
+pub fn run_double(subject: &Subject, double: &[Vec<u8>]) -> Result<Result<Run, Stopped>> {
+    let begun = Instant::now();
+    let setup = subject.in_machine_on_double(double)?;
+    // Nothing is followed; but panics and exceptions are known only where they are watched for.
+    let mut machine = start(subject, setup, &[], Symbolic::new(Relaxations::NONE))?;
+    let ending = match to_end(&mut machine, subject, begun) {
+        Ok(ending) => ending,
+        Err(stopped) => return Ok(Err(stopped)),
+    };
+    let failure = failure(&mut machine, ending);
+    let files = machine.kernel().files();
+    let (stdout, stderr) = (Private::new(files.drain(1)), Private::new(files.drain(2)));
+    let ending = native_ending(ending);
+    Ok(Ok(Run { ending, failure, stdout, stderr, duration: begun.elapsed() }))
+}
+
+fn start(subject: &Subject, setup: Setup, inputs: &[Input], symbolic: Symbolic) -> Result<Machine> {
+    let mut machine = Machine::new(setup).map_err(|errno| {
+        anyhow!(
+            "{} cannot be started in the machine: {}",
+            subject.program().display(),
+            errno.text()
+        )
+    })?;
+    machine
+        .follow(inputs, symbolic)
+        .map_err(|errno| anyhow!("the input cannot be followed: {}", errno.text()))?;
+    Ok(machine)
+}
+
+/// Runs until the program ends, or something else does.
+fn to_end(machine: &mut Machine, subject: &Subject, begun: Instant) -> Result<Ending, Stopped> {
+    // Following costs more than running: a native second is given a minute.
+    let most = subject.timeout().saturating_mul(60).max(Duration::from_secs(60));
+    let mut limit = STRETCH;
+    let ending = loop {
+        match machine.run(Limits { instructions: limit }) {
+            Ending::Limit(LimitReached::Instructions) if begun.elapsed() < most => {
+                limit += STRETCH;
+            }
+            ending => break ending,
+        }
+    };
+    match ending {
+        Ending::Exited(_) | Ending::Killed(_) => Ok(ending),
+        Ending::Limit(limit) => Err(Stopped::Limit(
+            match limit {
+                LimitReached::Instructions => "the run in the machine takes too long (--timeout)",
+                LimitReached::Memory => "the run in the machine needs too much memory (--memory)",
+                LimitReached::Deadlock => "in the machine, every thread waits for another one",
+            }
+            .to_owned(),
+        )),
+        Ending::Unsupported(address) => {
+            let what = machine.instruction_at(address).unwrap_or_else(|| "unknown".to_owned());
+            Err(Stopped::Unsupported(format!(
+                "the machine does not have the instruction `{what}` (at {address:#x})"
+            )))
+        }
+    }
+}
+
+fn failure(machine: &mut Machine, ending: Ending) -> Option<Failure> {
+    let symbols = Symbols::new(Box::new(|path| std::fs::read(path).ok().map(Arc::from)));
+    machine.failure(ending, &symbols)
+}
+
+/// How the run ended, as if it had been a native one.
+fn native_ending(ending: Ending) -> stunt_native::Ending {
+    match ending {
+        Ending::Exited(code) => stunt_native::Ending::Exit(code),
+        Ending::Killed(signal) => stunt_native::Ending::Signal(signal.number as u8),
+        // `to_end` makes something else of these.
+        Ending::Limit(_) | Ending::Unsupported(_) => stunt_native::Ending::TimedOut,
+    }
 }

@@ -15,10 +15,14 @@ mod graph_html;
 mod graph_svg;
 mod graph_text;
 mod inspect;
+mod interrupt;
+mod log;
 mod measure;
 mod outcome;
 mod progress;
+mod replay;
 mod run;
+mod scratch;
 mod server;
 mod subject;
 mod trace;
@@ -39,6 +43,9 @@ use outcome::Outcome;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// Say on standard error what is done and how long it takes; twice for more
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
 }
 
 #[derive(Subcommand)]
@@ -51,6 +58,8 @@ enum Command {
     Inspect(inspect::Arguments),
     /// How much a condition reveals, and a random solution of it
     Measure(measure::Arguments),
+    /// Run a program on the double of a report, and say whether it fails as the report says
+    Replay(replay::Arguments),
     /// Run a program in the machine
     Run(run::Arguments),
     /// What a run finds out about its input; for the owner of the input only
@@ -58,11 +67,15 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let arguments = Arguments::parse();
+    interrupt::watch();
+    log::start(arguments.verbose);
+    let result = match arguments.command {
         Command::Anonymize(arguments) => anonymize::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Measure(arguments) => measure::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
     };

@@ -9,11 +9,14 @@ use anyhow::{Context, Result};
 pub const EXIT_CODES: &str = "\
 Exit codes:
   0  done
+  1  a replayed double does not fail as its report says
   2  the command line, a file or a condition cannot be used; the message says why
   3  the program does not fail on this input; no input satisfies the condition
   4  the program needs something that the machine does not have, or reached a limit
   5  no double could be proved; whether an input satisfies the condition could not be found out
-`stunt run` exits as the program does: with its code, or 128 and the number of the signal.";
+`stunt run` exits as the program does: with its code, or 128 and the number of the signal.
+`stunt replay --bisect` exits as `git bisect run` expects: 0 good, 1 bad, 125 could not be tried.
+A command that is interrupted exits with 128 and the number of the signal: 130 after Ctrl-C.";
 
 /// The exit code of everything that the user can put right.
 pub const USAGE: u8 = 2;
@@ -37,6 +40,21 @@ pub enum Outcome {
     NoFailure,
     /// No double could be proved.
     Unproved,
+    /// A double does not fail as its report says.
+    NotAsReported,
+    /// What a step of a bisection found.
+    Step(Step),
+}
+
+/// What `git bisect run` is told about a version.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The failure is not there.
+    Good,
+    /// It is there.
+    Bad,
+    /// Nobody knows.
+    Skip,
 }
 
 impl Outcome {
@@ -48,6 +66,9 @@ impl Outcome {
             Outcome::Undecided | Outcome::Unproved => 5,
             Outcome::Program(code) => code,
             Outcome::Unsupported | Outcome::Limit => 4,
+            Outcome::NotAsReported | Outcome::Step(Step::Bad) => 1,
+            Outcome::Step(Step::Good) => 0,
+            Outcome::Step(Step::Skip) => 125,
         })
     }
 }

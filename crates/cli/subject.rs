@@ -19,12 +19,15 @@ use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Input, InputPlace, Setup};
 use stunt_native::{Command, Stdin};
 use stunt_path::Original;
-use stunt_report::{Source, SourceName};
+use stunt_report::{Opened, Source, SourceName};
 
 use crate::run::user;
+use crate::scratch::Scratch;
 
 /// The place of the input's path in the arguments.
 const PLACE: &str = "@@";
+/// The longest input, in bytes: with terms for every byte, a longer one would not fit in memory.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// Flags that say what is run.
 #[derive(clap::Args)]
@@ -42,16 +45,30 @@ pub struct Arguments {
     /// A part of the input that need not be hidden, such as file:0-15, stdin, arg1 or env:HOME:0-3
     #[arg(long, value_name = "SOURCE[:FROM-TO]")]
     public: Vec<String>,
+    #[command(flatten)]
+    limits: Limits,
+    /// The program and its arguments; @@ stands for the path of the input, without it the input is
+    /// standard input
+    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+/// What a run may use.
+#[derive(clap::Args)]
+#[group(skip)]
+pub struct Limits {
     /// How many seconds a run may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
     /// How much memory a run in the machine may use, such as 512M or 2G
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = crate::run::size)]
     memory: u64,
-    /// The program and its arguments; @@ stands for the path of the input, without it the input is
-    /// standard input
-    #[arg(required = true, last = true, value_name = "PROGRAM")]
-    command: Vec<OsString>,
+}
+
+impl Limits {
+    fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout.max(1))
+    }
 }
 
 /// A program with its inputs.
@@ -71,35 +88,6 @@ pub struct Subject {
     scratch: Scratch,
 }
 
-/// A folder that goes away.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self> {
-        for attempt in 0..1000 {
-            let name = format!("stunt-{}-{attempt}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            match fs::create_dir(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    return Err(error).with_context(|| {
-                        format!("cannot make a folder in {}", std::env::temp_dir().display())
-                    });
-                }
-            }
-        }
-        bail!("there are too many folders of stunt in {}", std::env::temp_dir().display())
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What is left there are doubles.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
 impl Subject {
     /// What the flags say.
     pub fn new(arguments: &Arguments) -> Result<Self> {
@@ -116,15 +104,14 @@ impl Subject {
             file: None,
             stdin: None,
             original: Original::new(),
-            timeout: Duration::from_secs(arguments.timeout.max(1)),
-            memory: arguments.memory,
+            timeout: arguments.limits.timeout(),
+            memory: arguments.limits.memory,
             scratch: Scratch::new()?,
         };
         let mut public = Public::parse(&arguments.public)?;
         match (&arguments.input, has_place) {
             (Some(file), place) => {
-                let bytes = fs::read(file)
-                    .with_context(|| format!("the input {} cannot be read", file.display()))?;
+                let bytes = read_input(file, place)?;
                 let extension = file.extension().and_then(OsStr::to_str);
                 if place {
                     subject.add(SourceName::File, bytes, extension, &mut public);
@@ -138,14 +125,16 @@ impl Subject {
             (None, false)
                 if arguments.symbolic_arg.is_empty() && arguments.symbolic_env.is_empty() =>
             {
-                let mut bytes = Vec::new();
-                std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+                let bytes = within_limit(std::io::stdin().lock(), "standard input")?;
                 subject.stdin = Some(bytes.clone().into());
                 subject.add(SourceName::Stdin, bytes, None, &mut public);
             }
             (None, false) => {}
         }
-        for &number in &arguments.symbolic_arg {
+        for (at, &number) in arguments.symbolic_arg.iter().enumerate() {
+            if arguments.symbolic_arg[..at].contains(&number) {
+                bail!("argument {number} is named twice");
+            }
             let word = (number > 0).then(|| subject.words.get(number)).flatten();
             let bytes = word
                 .filter(|word| !contains_place(word))
@@ -156,17 +145,58 @@ impl Subject {
                 .to_vec();
             subject.add(SourceName::Argument(number as u32), bytes, None, &mut public);
         }
-        for name in &arguments.symbolic_env {
+        for (at, name) in arguments.symbolic_env.iter().enumerate() {
+            if arguments.symbolic_env[..at].contains(name) {
+                bail!("the variable {name} is named twice");
+            }
             let value = std::env::var_os(name)
                 .with_context(|| format!("the environment has no variable {name}"))?;
             let name = SourceName::Environment(name.clone());
             subject.add(name, value.into_vec(), None, &mut public);
         }
         public.all_used()?;
-        if subject.original.hidden().is_empty() {
+        if subject.sources.iter().all(|source| source.bytes == 0) {
             bail!("the input is empty: there is nothing to hide, so send it as it is");
         }
+        if subject.original.hidden().is_empty() {
+            bail!("the whole input is public: there is nothing to hide, so send it as it is");
+        }
         Ok(subject)
+    }
+
+    /// The program of a report, or another one, to be run on the report's doubles.
+    pub fn of_report(
+        opened: &Opened,
+        program: PathBuf,
+        words: Vec<OsString>,
+        limits: &Limits,
+    ) -> Result<Self> {
+        stunt_native::check(&program)?;
+        let sources = opened.report.sources.clone();
+        for source in &sources {
+            match &source.name {
+                SourceName::File if !words[1..].iter().any(|word| contains_place(word)) => bail!(
+                    "the double is a file, but no argument says where its path belongs; write @@ there"
+                ),
+                SourceName::Argument(number) if *number as usize >= words.len() => bail!(
+                    "the double is argument {number} of the program, but there are only {} arguments",
+                    words.len() - 1
+                ),
+                _ => {}
+            }
+        }
+        Ok(Self {
+            program,
+            words,
+            public: vec![Vec::new(); sources.len()],
+            sources,
+            file: None,
+            stdin: None,
+            original: Original::new(),
+            timeout: limits.timeout(),
+            memory: limits.memory,
+            scratch: Scratch::new()?,
+        })
     }
 
     fn add(
@@ -215,11 +245,7 @@ impl Subject {
         let mut file = None;
         for (source, bytes) in self.sources.iter().zip(double) {
             if source.name == SourceName::File {
-                let path = self.scratch.0.join(source.file_name());
-                fs::write(&path, bytes).with_context(|| {
-                    format!("cannot write to {}: the double must be run", self.scratch.0.display())
-                })?;
-                file = Some(path);
+                file = Some(self.scratch.write(source.file_name(), bytes)?);
             }
         }
         Ok(self.command(file.as_deref(), Some(double)))
@@ -253,29 +279,6 @@ impl Subject {
 
     /// A run in the machine on the original, and its inputs.
     pub fn in_machine(&self) -> Result<(Setup, Vec<Input>)> {
-        let words = self.words[1..].iter().map(|word| placed(word, self.file.as_deref()));
-        let mut arguments = vec![self.words[0].as_bytes().to_vec()];
-        arguments.extend(words.map(OsString::into_vec));
-        let environment = environment();
-        let environment =
-            environment.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
-        let cwd = std::env::current_dir().context("there is no current directory")?;
-        let stdin = if self.stdin.is_some() { Stream::File } else { Stream::Null };
-        let setup = Setup {
-            files: Config {
-                allow: Allow::Everything,
-                user: user()?,
-                cwd: cwd.into_os_string().into_vec(),
-                scratch: vec![b"/tmp".to_vec()],
-                streams: [stdin, Stream::Pipe, Stream::Pipe],
-                stdin: self.stdin.clone().unwrap_or_default(),
-                seed: 0,
-            },
-            program: self.program.as_os_str().as_bytes().to_vec(),
-            arguments,
-            environment: environment.collect(),
-            memory: self.memory,
-        };
         let inputs = self.sources.iter().zip(&self.public).map(|(source, public)| {
             let place = match &source.name {
                 SourceName::File => {
@@ -288,7 +291,50 @@ impl Subject {
             };
             Input { place, public: public.clone() }
         });
-        Ok((setup, inputs.collect()))
+        Ok((self.setup(&self.on_original())?, inputs.collect()))
+    }
+
+    /// A run in the machine on a double, whose inputs nobody follows.
+    pub fn in_machine_on_double(&self, double: &[Vec<u8>]) -> Result<Setup> {
+        self.setup(&self.on_double(double)?)
+    }
+
+    /// What is run natively, in the machine.
+    fn setup(&self, command: &Command) -> Result<Setup> {
+        let mut arguments = vec![self.words[0].as_bytes().to_vec()];
+        arguments.extend(command.arguments.iter().map(|word| word.as_bytes().to_vec()));
+        let variables = command.environment.iter();
+        let environment =
+            variables.map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+        let cwd = std::env::current_dir().context("there is no current directory")?;
+        let (kind, stdin) = match &command.stdin {
+            Stdin::Bytes(bytes) => (Stream::File, Arc::clone(bytes)),
+            Stdin::Empty | Stdin::File(_) => (Stream::Null, Arc::default()),
+        };
+        Ok(Setup {
+            files: Config {
+                allow: Allow::Everything,
+                user: user()?,
+                cwd: cwd.into_os_string().into_vec(),
+                scratch: vec![b"/tmp".to_vec()],
+                streams: [kind, Stream::Pipe, Stream::Pipe],
+                stdin,
+                seed: 0,
+            },
+            program: self.program.as_os_str().as_bytes().to_vec(),
+            arguments,
+            environment: environment.collect(),
+            memory: self.memory,
+        })
+    }
+
+    /// Writes the doubles to files that stay, and says where they are.
+    pub fn keep(&mut self, double: &[Vec<u8>]) -> Result<&Path> {
+        for (source, bytes) in self.sources.iter().zip(double) {
+            self.scratch.write(source.file_name(), bytes)?;
+        }
+        self.scratch.keep();
+        Ok(self.scratch.path())
     }
 
     /// How long a run may take.
@@ -303,6 +349,33 @@ fn environment() -> BTreeMap<OsString, OsString> {
     let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     all.insert("RUST_BACKTRACE".into(), "0".into());
     all
+}
+
+/// The bytes of an input. A file that a program opens by its path must be one that can be read
+/// again and again.
+fn read_input(file: &Path, by_path: bool) -> Result<Vec<u8>> {
+    let unreadable = || format!("the input {} cannot be read", file.display());
+    let data = fs::metadata(file).with_context(unreadable)?;
+    if by_path && !data.is_file() && !data.is_dir() {
+        bail!("the input {} is not a regular file; copy it into one", file.display());
+    }
+    let open = fs::File::open(file).with_context(unreadable)?;
+    within_limit(open, &format!("the input {}", file.display()))
+}
+
+/// All that there is to read, unless it is too much.
+fn within_limit(from: impl Read, what: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("{what} cannot be read"))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        bail!(
+            "{what} is larger than {} MB, the most that stunt follows; shorten it first",
+            MOST_BYTES >> 20
+        );
+    }
+    Ok(bytes)
 }
 
 fn contains_place(word: &OsStr) -> bool {
@@ -391,7 +464,8 @@ mod tests {
 
     #[test]
     fn public_parts_are_ranges_of_known_sources() {
-        let mut public = Public::parse(&["file:0-15".into(), "env:HOME:3".into(), "stdin".into()]).unwrap();
+        let mut public =
+            Public::parse(&["file:0-15".into(), "env:HOME:3".into(), "stdin".into()]).unwrap();
         assert_eq!(public.of(&SourceName::File, 100), [0..16]);
         assert_eq!(public.of(&SourceName::Environment("HOME".into()), 9), [3..4]);
         assert!(public.all_used().is_err());

@@ -52,6 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
                 TestKind::Branch => "branch".to_owned(),
                 TestKind::Jump => "jump".to_owned(),
                 TestKind::Bounds => "bounds".to_owned(),
+                TestKind::Choice => "choice".to_owned(),
                 TestKind::Position => "position".to_owned(),
                 TestKind::Division => "division".to_owned(),
                 TestKind::Fault => "fault".to_owned(),

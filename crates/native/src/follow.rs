@@ -15,9 +15,10 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
+use std::rc::Rc;
 
 use stunt_machine::failure::{Evidence, Status, at_stack_end, judge};
-use stunt_machine::stack::Registers;
+use stunt_machine::stack::{Mapping, Registers};
 use stunt_path::Failure;
 
 use crate::files::{Files, Modules, Moment};
@@ -63,6 +64,8 @@ pub struct Follow<'a> {
     /// The last throw of each thread of the first process.
     thrown: BTreeMap<i32, Thrown>,
     failure: Option<Failure>,
+    /// The files that were mapped when last looked at, and their modules.
+    mapped: (Vec<(String, Vec<Mapping>)>, Rc<Modules>),
 }
 
 impl<'a> Follow<'a> {
@@ -88,6 +91,7 @@ impl<'a> Follow<'a> {
             tasks,
             thrown,
             failure,
+            mapped: Default::default(),
         };
         follow.mark_entry();
         os::go_on(first, 0)?;
@@ -205,7 +209,7 @@ impl<'a> Follow<'a> {
             alive(os::set_registers(pid, &registers))?;
             // Libraries that are loaded later are not covered.
             let modules = self.modules();
-            self.rethrows = modules.rethrows;
+            self.rethrows.clone_from(&modules.rethrows);
             self.throws =
                 modules.throw_points.iter().filter_map(|&at| mark(&self.memory, at)).collect();
             return Ok(Some(0));
@@ -238,14 +242,15 @@ impl<'a> Follow<'a> {
         known && self.rethrows.iter().any(|range| range.contains(&caller))
     }
 
-    fn throws_now(&self, registers: &libc::user_regs_struct) -> Thrown {
+    fn throws_now(&mut self, registers: &libc::user_regs_struct) -> Thrown {
         let stack_pointer = registers.rsp;
         let stack = self.memory.read_up_to(stack_pointer, COPIED);
         let registers = process::for_walk(registers);
         if stack.len() < COPIED {
             return Thrown::Copied { registers, stack_pointer, stack };
         }
-        Thrown::Seen(self.moment(&registers, Some(stack_pointer), &self.modules()))
+        let modules = self.modules();
+        Thrown::Seen(self.moment(&registers, Some(stack_pointer), &modules))
     }
 
     /// A throw as it was then.
@@ -288,8 +293,13 @@ impl<'a> Follow<'a> {
         self.files.moment(registers, top, &mut memory, modules)
     }
 
-    fn modules(&self) -> Modules {
-        self.files.modules(&process::mapped_files(self.first))
+    fn modules(&mut self) -> Rc<Modules> {
+        let mapped = process::mapped_files(self.first);
+        if mapped != self.mapped.0 {
+            let modules = Rc::new(self.files.modules(&mapped));
+            self.mapped = (mapped, modules);
+        }
+        Rc::clone(&self.mapped.1)
     }
 
     /// The failure of a thread that is about to die.
@@ -315,7 +325,8 @@ impl<'a> Follow<'a> {
             return;
         }
         let Some(thrown) = self.thrown.remove(&self.first) else { return };
-        let thrown = self.look_back(thrown, &self.modules());
+        let modules = self.modules();
+        let thrown = self.look_back(thrown, &modules);
         let status = Status::Exit((status >> 8) as u8);
         self.failure = judge(Evidence { status, death: None, thrown: Some(thrown.scene()) });
     }

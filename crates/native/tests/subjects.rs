@@ -1,6 +1,9 @@
 //! Crashes of real releases: each fails as its table says, the same way every time, and the private
 //! and the smallest known input at the same place.
 
+#[path = "common/inside.rs"]
+mod inside;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,21 +60,26 @@ fn target() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder")
 }
 
-/// The run in a fresh copy of the inputs.
-fn command(subject: &Subject) -> Command {
+/// Makes a fresh copy of the files in a folder.
+fn copy(from: &Path, to: &Path) {
+    if to.exists() {
+        fs::remove_dir_all(to).expect("the folder of an earlier run");
+    }
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("inputs") {
+        let entry = entry.expect("an input");
+        fs::copy(entry.path(), to.join(entry.file_name())).expect("a copy");
+    }
+}
+
+/// The run in a fresh copy of the inputs; `side` keeps tests that run at the same time apart.
+fn command(subject: &Subject, side: &str) -> Command {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../subjects")
         .join(&subject.folder)
         .join("inputs");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-subjects").join(&subject.name);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).expect("the folder of an earlier run");
-    }
-    fs::create_dir_all(&folder).expect("a folder");
-    for entry in fs::read_dir(inputs).expect("inputs") {
-        let entry = entry.expect("an input");
-        fs::copy(entry.path(), folder.join(entry.file_name())).expect("a copy");
-    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(side).join(&subject.name);
+    copy(&inputs, &folder);
     let program = match &subject.program {
         Some(program) => target().join("subjects/bin").join(program),
         None => find(subject.words[0].as_ref(), "/usr/bin:/bin".as_ref()).expect("installed"),
@@ -94,7 +102,7 @@ fn every_subject_fails_as_its_table_says_and_always_the_same_way() {
     let native = Native::new();
     let mut failures: BTreeMap<PathBuf, Vec<Failure>> = BTreeMap::new();
     for subject in subjects() {
-        let command = command(&subject);
+        let command = command(&subject, "native-subjects");
         let name = &subject.name;
         let run = native.run(&command).expect("it runs");
         assert_eq!(run.ending, subject.ends, "{name}");
@@ -130,6 +138,23 @@ fn every_subject_fails_as_its_table_says_and_always_the_same_way() {
             assert_eq!(first != other, OTHER_CALLERS.contains(&name), "{name}: {other:#?}");
         }
     }
+}
+
+#[test]
+fn the_machine_tells_the_same_failures() {
+    let native = Native::new();
+    let symbols = inside::symbols();
+    let mut differences = Vec::new();
+    for subject in subjects().iter().filter(|subject| subject.name.contains("private")) {
+        let command = command(subject, "native-and-machine");
+        let on_host = native.run(&command).expect("it runs").failure;
+        assert!(on_host.is_some(), "{}", subject.name);
+        let inside = inside::in_machine(&command, &symbols);
+        if on_host != inside {
+            differences.push(format!("{}\nhost {on_host:#?}\nmachine {inside:#?}", subject.name));
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 /// Inputs that fail near one another, in one function even, and where.

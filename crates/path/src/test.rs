@@ -69,6 +69,8 @@ pub enum TestKind {
     Jump,
     /// That an index stays within a table.
     Bounds,
+    /// Which of two values was taken.
+    Choice,
     /// Where the first or last of several things was found.
     Position,
     /// That a divisor is not zero.

@@ -7,6 +7,8 @@ use stunt_models::{Budget, Condition};
 use stunt_path::{Original, Test};
 use stunt_terms::{InputByte, Pool, Term};
 
+use crate::simplify::simplify;
+
 /// What a condition reveals.
 #[derive(Clone, Debug)]
 pub struct Measured {
@@ -32,7 +34,7 @@ impl<'p> PathCondition<'p> {
         let mut accounts = Accounts::new(Budget::quick());
         let mut ledger = Ledger::new();
         let literals: Vec<Term> = tests.iter().map(|test| test.condition).collect();
-        for &literal in &literals {
+        for literal in simplify(pool, &mut accounts.masks, &literals) {
             ledger.push(pool, &mut accounts, literal);
         }
         Self { pool, accounts, ledger, literals, hidden: original.hidden() }

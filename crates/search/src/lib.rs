@@ -9,6 +9,7 @@ mod camouflage;
 mod castro;
 mod condition;
 mod double;
+mod simplify;
 
 pub use camouflage::camouflage;
 pub use castro::castro;

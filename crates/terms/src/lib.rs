@@ -14,6 +14,7 @@ mod facts;
 mod operator;
 mod pool;
 mod program;
+mod rebuild;
 mod rewrite;
 pub mod smtlib;
 mod support;

@@ -209,6 +209,11 @@ impl Cpu {
         self.note(FlagKind::Mul, w, low & w.mask(), u64::from(!fits));
     }
 
+    /// Whether a division by a slot goes without a fault.
+    pub(crate) fn divides(&mut self, w: Width, signed: bool, by: Slot) -> bool {
+        self.divide(w, signed, by).is_ok()
+    }
+
     pub(super) fn divide(&mut self, w: Width, signed: bool, by: Slot) -> Result<(), Exception> {
         let (m, bits) = (w.mask(), w.bits());
         let (rax, rdx) = (self.get(slots::RAX), self.get(slots::RDX));

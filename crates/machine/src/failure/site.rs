@@ -125,3 +125,98 @@ fn has_data(module: &Module, address: u64) -> bool {
             && into.is_some_and(|into| into < program.p_filesz(Little))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::stack::Source;
+
+    use super::*;
+
+    const STACK: u64 = 0x7000_0000;
+    const DATA: u64 = 0x40_0000;
+
+    /// A file with one segment, and a description of line 7 of `a.rs` at 0x400200 of it.
+    fn file() -> Vec<u8> {
+        let mut bytes = vec![0; 0x300];
+        bytes[..8].copy_from_slice(b"\x7fELF\x02\x01\x01\0");
+        bytes[16..20].copy_from_slice(&[2, 0, 62, 0]);
+        // Program headers at 64, one of 56 bytes; the ELF header has 64.
+        bytes[20] = 1;
+        bytes[32] = 64;
+        bytes[52] = 64;
+        (bytes[54], bytes[56]) = (56, 1);
+        bytes[64] = 1;
+        bytes[80..88].copy_from_slice(&DATA.to_le_bytes());
+        bytes[96..104].copy_from_slice(&0x300u64.to_le_bytes());
+        bytes[104..112].copy_from_slice(&0x300u64.to_le_bytes());
+        bytes[0x100..0x108].copy_from_slice(b"src/a.rs");
+        bytes[0x200..0x208].copy_from_slice(&(DATA + 0x100).to_le_bytes());
+        bytes[0x208..0x210].copy_from_slice(&8u64.to_le_bytes());
+        (bytes[0x210], bytes[0x214]) = (7, 3);
+        bytes
+    }
+
+    fn found(words: &[u64], file: &[u8]) -> Option<PanicSite> {
+        let mut stack = vec![0u8; 0x1000];
+        for (at, word) in words.iter().enumerate() {
+            stack[0x100 + at * 8..0x108 + at * 8].copy_from_slice(&word.to_le_bytes());
+        }
+        let parts = [(STACK, stack), (DATA, file.to_vec())];
+        let mut memory = |address: u64, bytes: &mut [u8]| {
+            let part = parts.iter().find_map(|(start, part)| {
+                let from = usize::try_from(address.checked_sub(*start)?).ok()?;
+                part.get(from..from.checked_add(bytes.len())?)
+            });
+            part.map(|part| bytes.copy_from_slice(part)).is_some()
+        };
+        let source = Source::Bytes(file.into());
+        let module = Module { path: "/x/prog".into(), source, bias: 0, executable: Vec::new() };
+        panic_site(STACK, &mut memory, &[module])
+    }
+
+    #[test]
+    fn a_location_beside_a_message_is_found_in_either_order() {
+        let file = file();
+        let expected = PanicSite {
+            module: "prog".into(),
+            offset: DATA + 0x200,
+            file: "src/a.rs".into(),
+            line: 7,
+        };
+        let (message, location) = (STACK + 0x800, DATA + 0x200);
+        for words in [
+            &[message, location, 1][..],
+            &[location, message, 0x4141_4141_0001],
+            &[5, message, location, 0x0100],
+            // For hooks: a payload, its functions, the location.
+            &[message, DATA + 0x50, location, 0],
+            &[1, DATA + 0x50, location, 0],
+        ] {
+            assert_eq!(found(words, &file).as_ref(), Some(&expected), "{words:x?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_look_like_one_in_every_part_is_none() {
+        let good = file();
+        let (message, location) = (STACK + 0x800, DATA + 0x200);
+        for words in [
+            &[message, location, 2][..],
+            &[message, location + 1, 1],
+            &[message, DATA + 0x208, 1],
+            &[message, 0, 1],
+            &[message, u64::MAX - 7, 1],
+            &[],
+        ] {
+            assert_eq!(found(words, &good), None, "{words:x?}");
+        }
+        // A name that is no Rust file's, too long, or elsewhere; no line; no column.
+        for (at, byte) in
+            [(0x107, b'c'), (0x100, 7), (0x20b, 1), (0x206, 1), (0x210, 0), (0x214, 0)]
+        {
+            let mut bad = file();
+            bad[at] = byte;
+            assert_eq!(found(&[message, location, 1], &bad), None, "{at:#x}");
+        }
+    }
+}

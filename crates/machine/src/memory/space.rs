@@ -362,11 +362,6 @@ impl AddressSpace {
         self.marks.any(address, length)
     }
 
-    /// Every marked byte, by address.
-    pub(crate) fn all_marks(&self) -> impl Iterator<Item = (u64, Mark)> + '_ {
-        self.marks.iter()
-    }
-
     /// Whether loads of marked bytes go through instead of stopping.
     pub(crate) fn set_blind(&mut self, blind: bool) {
         self.blind = blind;

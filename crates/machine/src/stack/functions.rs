@@ -89,3 +89,51 @@ fn collect(
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::sync::Arc;
+
+    use super::super::module::Source;
+    use super::*;
+
+    fn module(bytes: Vec<u8>, bias: u64) -> Module {
+        let source = Source::Bytes(Arc::from(bytes));
+        Module { path: "/lib/some".into(), source, bias, executable: Vec::new() }
+    }
+
+    #[test]
+    fn functions_are_where_binutils_finds_them() {
+        let path = "/lib/x86_64-linux-gnu/libc.so.6";
+        let module = module(std::fs::read(path).expect("the C library"), 0x1000);
+        let listed = Command::new("nm").args(["-D", path]).output().expect("nm").stdout;
+        let listed = String::from_utf8(listed).expect("text");
+        let all = functions(&module, |_| true);
+        let mut compared = 0;
+        for line in listed.lines() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let &[address, kind @ ("T" | "W" | "i"), name] = &words[..] else { continue };
+            let name = name.split('@').next().expect("a name");
+            let address = u64::from_str_radix(address, 16).expect("a number") + 0x1000;
+            let kind = if kind == "i" { FunctionKind::Ifunc } else { FunctionKind::Function };
+            let function = Function { name: name.into(), address, kind };
+            assert!(all.binary_search(&function).is_ok(), "{function:?}");
+            compared += 1;
+        }
+        assert!(compared > 1000, "{compared}");
+        let abort = functions(&module, |name| name == "abort");
+        assert_eq!(abort.len(), 1);
+        let code = ranges(&module, |name| name == "abort");
+        assert!(code[0].start == abort[0].address && code[0].end > code[0].start);
+    }
+
+    #[test]
+    fn what_is_no_file_has_no_functions() {
+        let mut broken = std::fs::read("/lib/x86_64-linux-gnu/libc.so.6").expect("the C library");
+        broken.truncate(5000);
+        for bytes in [vec![], b"\x7fELF".to_vec(), vec![0xff; 4096], broken] {
+            assert!(functions(&module(bytes, 0), |_| true).is_empty());
+        }
+    }
+}

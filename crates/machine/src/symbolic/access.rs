@@ -96,7 +96,7 @@ impl Symbolic {
             && (1..length)
                 .all(|k| marks[k as usize].map(Meaning::of) == Some(Meaning::Piece(term, k as u8)))
         {
-            return Some(term);
+            return Some(term).filter(|term| !self.known.contains_key(term));
         }
         let mut bytes = [0; 8];
         space.read(at, &mut bytes[..length as usize]).ok()?;

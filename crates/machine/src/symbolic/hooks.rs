@@ -4,6 +4,7 @@
 //! end, so that a wrong guess costs a double and never a wrong claim.
 
 use crate::{
+    code::{Slot, slots},
     cpu::Cpu,
     memory::AddressSpace,
     stack::{Function, FunctionKind, Module, functions},
@@ -32,6 +33,9 @@ pub(crate) enum Hook {
     Catch,
     /// A comparison of two strings or areas: only the result counts, not where it was found.
     Compare(Comparison),
+    /// These arguments are sizes or counts: they are fixed, before code that deals with memory takes
+    /// them apart.
+    Sizes(&'static [Slot]),
     /// Output for people, which the program does not read again.
     Output,
 }
@@ -58,6 +62,19 @@ const FUNCTIONS: &[(&str, Hook)] = &[
     ("strncmp", compare(true, true, false)),
     ("strcasecmp", compare(true, false, true)),
     ("strncasecmp", compare(true, true, true)),
+    ("malloc", Hook::Sizes(&[slots::RDI])),
+    ("calloc", Hook::Sizes(&[slots::RDI, slots::RSI])),
+    ("realloc", Hook::Sizes(&[slots::RSI])),
+    ("reallocarray", Hook::Sizes(&[slots::RSI, slots::RDX])),
+    ("aligned_alloc", Hook::Sizes(&[slots::RSI])),
+    ("posix_memalign", Hook::Sizes(&[slots::RDX])),
+    ("memalign", Hook::Sizes(&[slots::RSI])),
+    ("memcpy", Hook::Sizes(&[slots::RDX])),
+    ("memmove", Hook::Sizes(&[slots::RDX])),
+    ("mempcpy", Hook::Sizes(&[slots::RDX])),
+    ("memset", Hook::Sizes(&[slots::RDX])),
+    ("memchr", Hook::Sizes(&[slots::RDX])),
+    ("memrchr", Hook::Sizes(&[slots::RDX])),
     ("printf", Hook::Output),
     ("vprintf", Hook::Output),
     ("fprintf", Hook::Output),
@@ -139,7 +156,7 @@ pub(crate) fn hooks(
 /// A call of a function, as its first instruction sees it.
 pub(crate) fn return_address(cpu: &Cpu, space: &mut AddressSpace) -> Option<u64> {
     let mut bytes = [0; 8];
-    space.read(cpu.get(crate::code::slots::RSP), &mut bytes).ok()?;
+    space.read(cpu.get(slots::RSP), &mut bytes).ok()?;
     Some(u64::from_le_bytes(bytes))
 }
 

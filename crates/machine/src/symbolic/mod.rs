@@ -14,12 +14,14 @@
 
 mod access;
 pub(crate) mod bits;
+mod clauses;
 mod flags;
 mod hooks;
 mod run;
 mod session;
 mod shadow;
 mod step;
+mod straighten;
 mod strings;
 mod summaries;
 pub(crate) mod vector;

@@ -16,6 +16,7 @@ use crate::{
 use super::{
     Shadow, Symbolic,
     access::{Address, gap_around},
+    clauses::Held,
     flags::Flags,
     hooks::{Hook, return_address},
     session::Ignored,
@@ -78,7 +79,8 @@ impl Symbolic {
             }
             if cpu.shadow.set().is_empty() {
                 match cpu::run(cpu, space, code, limit - cpu.executed) {
-                    Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Marked => {}
+                    Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Marked => {
+                    }
                     Stop::Trap(Trap::Watched) => {}
                     stop => return stop,
                 }
@@ -96,7 +98,13 @@ impl Symbolic {
             };
             let block = &code.entry(id).block;
             match self.block(cpu, space, block) {
-                Ok(Way::Link(_, target) | Way::Computed(target)) => cpu.set(slots::RIP, target),
+                Ok(Way::Link(_, target) | Way::Computed(target)) => {
+                    let start = block.start;
+                    cpu.set(slots::RIP, target);
+                    if let Some(held) = self.held.take() {
+                        self.settle(cpu, space, code, start, held);
+                    }
+                }
                 Ok(Way::Trap(trap)) => return cpu::stop(cpu, space, block, trap),
                 Err((at, exception)) => return cpu::fail(cpu, space, block, at, exception),
             }
@@ -114,6 +122,9 @@ impl Symbolic {
                 return Hooked::Returned;
             }
             Hook::Catch => {}
+            Hook::Sizes(slots) => {
+                slots.iter().for_each(|&slot| self.pin_slot(cpu, slot, Pin::Count));
+            }
             Hook::Compare(how) => {
                 if self.compare(cpu, space, how) {
                     return Hooked::Returned;
@@ -156,7 +167,7 @@ impl Symbolic {
                     cpu.shadow = Shadow::default();
                     break None;
                 }
-                Some(Hook::Doom | Hook::Compare(_) | Hook::Output) => {}
+                Some(Hook::Doom | Hook::Compare(_) | Hook::Output | Hook::Sizes(_)) => {}
             }
             let id = code.find_behind(rip, space);
             if let Err(stop) = plainly(cpu, space, &code.entry(id).block) {
@@ -258,7 +269,12 @@ impl Symbolic {
         Ok(way)
     }
 
-    fn op(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, op: &Op) -> Result<(), Exception> {
+    pub(super) fn op(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        op: &Op,
+    ) -> Result<(), Exception> {
         match op {
             Op::Load8 { .. }
             | Op::Load16 { .. }
@@ -366,7 +382,7 @@ impl Symbolic {
     }
 
     /// How control leaves a block, and what that says about the input.
-    fn leave(
+    pub(super) fn leave(
         &mut self,
         cpu: &mut Cpu,
         space: &mut AddressSpace,
@@ -376,7 +392,7 @@ impl Symbolic {
             End::Branch { cc, .. } => {
                 let condition = Flags::of(&mut self.pool, cpu).map(|mut flags| flags.holds(cc));
                 let way = cpu::leave(cpu, space, block)?;
-                self.branch(condition, &way);
+                self.branch(condition, &way, block);
                 Ok(way)
             }
             End::CompareBranch { cc, w, a, b, imm, quiet, .. } => {
@@ -393,7 +409,7 @@ impl Symbolic {
                 if quiet {
                     cpu.shadow.put_flags(None);
                 }
-                self.branch(condition, &way);
+                self.branch(condition, &way, block);
                 Ok(way)
             }
             End::TestBranch { cc, w, a, b, imm, quiet, .. } => {
@@ -410,7 +426,7 @@ impl Symbolic {
                 if quiet {
                     cpu.shadow.put_flags(None);
                 }
-                self.branch(condition, &way);
+                self.branch(condition, &way, block);
                 Ok(way)
             }
             End::ZeroBranch { a, not, .. } => {
@@ -420,7 +436,7 @@ impl Symbolic {
                     if not { self.pool.not(is_zero) } else { is_zero }
                 });
                 let way = cpu::leave(cpu, space, block)?;
-                self.branch(condition, &way);
+                self.branch(condition, &way, block);
                 Ok(way)
             }
             End::Indirect(a) => {
@@ -460,13 +476,13 @@ impl Symbolic {
         way
     }
 
-    fn branch(&mut self, condition: Option<Term>, way: &Way) {
+    /// A branch was taken; what it says about the input is settled when it is known where it led.
+    fn branch(&mut self, condition: Option<Term>, way: &Way, block: &Block) {
         let Some(condition) = condition else { return };
-        let held = match way {
-            Way::Link(0, _) => condition,
-            _ => self.pool.not(condition),
-        };
-        self.test(held, TestKind::Branch);
+        self.held = Some(match way {
+            Way::Link(0, _) => Held { condition, other: block.target(1) },
+            _ => Held { condition: self.pool.not(condition), other: block.target(0) },
+        });
     }
 
     fn jump(&mut self, cpu: &Cpu, space: &AddressSpace, slot: u8) {

@@ -12,7 +12,11 @@ use crate::{
     memory::AddressSpace,
 };
 
-use super::{flags::low, hooks::Hook};
+use super::{
+    clauses::{Held, Pending},
+    flags::low,
+    hooks::Hook,
+};
 
 /// Which of Camouflage's relaxations are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +83,21 @@ pub struct Symbolic {
     pub(super) ignored: Option<Ignored>,
     /// The program is doomed: it is not followed any more, unless somebody catches what is thrown.
     pub(super) lost: bool,
-    /// The run's own input, if every term is to be compared with the value that it stands for.
-    check: Option<(Assignment, Evaluator)>,
+    /// A branch that was taken and is not a test yet.
+    pub(super) held: Option<Held>,
+    /// A clause of a condition that may have more.
+    pub(super) pending: Option<Pending>,
+    /// What tests changed in the bounds, to be taken back with them: how many tests there were, the
+    /// term, and its bounds before.
+    learned: Vec<(usize, Term, Option<(u128, u128)>)>,
+    /// When terms were fixed: how many tests there were then.
+    fixed: Vec<(usize, Term)>,
+    /// Terms that were fixed, and to what.
+    pub(super) known: FxHashMap<Term, u64>,
+    /// The run's own input, to say which way choices went.
+    pub(super) input: Option<(Assignment, Evaluator)>,
+    /// Whether every term is compared with the value that it stands for.
+    checks: bool,
 }
 
 impl Symbolic {
@@ -102,14 +119,27 @@ impl Symbolic {
             thrown: None,
             ignored: None,
             lost: false,
-            check: None,
+            held: None,
+            pending: None,
+            learned: Vec::new(),
+            fixed: Vec::new(),
+            known: FxHashMap::default(),
+            input: None,
+            checks: false,
         }
+    }
+
+    /// Tells the run's own input, so that conditions that grow too large can be cut down to what
+    /// the run did.
+    pub fn set_input(&mut self, input: Assignment) {
+        self.input = Some((input, Evaluator::new()));
     }
 
     /// Compares every term with the value that it stands for, from now on. For tests of the
     /// machine itself: it is slow.
     pub fn check_against(&mut self, input: Assignment) {
-        self.check = Some((input, Evaluator::new()));
+        self.set_input(input);
+        self.checks = true;
     }
 
     /// The program begins here: its libraries are loaded then.
@@ -218,22 +248,16 @@ impl Symbolic {
     #[inline]
     pub(super) fn put(&mut self, cpu: &mut Cpu, slot: Slot, term: Option<Term>) {
         let term = term.filter(|&term| self.pool.as_const(term).is_none());
-        if let (Some(term), Some((input, evaluator))) = (term, &mut self.check) {
-            evaluator.reset();
-            let value = evaluator.eval(&self.pool, term, input);
-            assert!(
-                value == u128::from(cpu.get(slot)),
-                "slot {slot} at {:#x} does not have the value of its term",
-                self.at
-            );
+        let term = term.filter(|term| !self.known.contains_key(term));
+        if let Some(term) = term {
+            self.check_value(term, u128::from(cpu.get(slot)));
         }
         cpu.shadow.put(slot, term);
     }
 
-    /// Whether checking is on, a term has this value.
+    /// If terms are compared: a term must have this value.
     pub(super) fn check_value(&mut self, term: Term, value: u128) {
-        if let Some((input, evaluator)) = &mut self.check {
-            evaluator.reset();
+        if let (true, Some((input, evaluator))) = (self.checks, &mut self.input) {
             let have = evaluator.eval(&self.pool, term, input);
             assert!(have == value, "a term at {:#x} does not have its value", self.at);
         }
@@ -246,6 +270,10 @@ impl Symbolic {
             return;
         }
         self.check_value(condition, 1);
+        let condition = self.straightened(condition);
+        if self.pool.as_const(condition).is_some() {
+            return;
+        }
         self.learn(condition);
         self.tests.push(Test { condition, address: self.at, kind });
     }
@@ -253,17 +281,35 @@ impl Symbolic {
     /// Takes back the last test, if this was it: what follows says more.
     pub(super) fn retract(&mut self, condition: Term) {
         if self.tests.last().is_some_and(|test| test.condition == condition) {
-            self.tests.pop();
-            self.seen.remove(&condition);
+            self.retract_after(self.tests.len() - 1);
+        }
+    }
+
+    /// Takes back all tests but the first `count`.
+    pub(super) fn retract_after(&mut self, count: usize) {
+        for test in self.tests.drain(count.min(self.tests.len())..) {
+            self.seen.remove(&test.condition);
+        }
+        while let Some((_, term)) = self.fixed.pop_if(|entry| entry.0 > count) {
+            self.known.remove(&term);
+        }
+        while let Some((_, term, old)) = self.learned.pop_if(|entry| entry.0 >= count) {
+            match old {
+                Some(bounds) => self.bounds.insert(term, bounds),
+                None => self.bounds.remove(&term),
+            };
         }
     }
 
     /// A value was what it was in the run.
     pub(super) fn pin(&mut self, term: Term, value: u64, why: Pin) {
         let width = self.pool.width(term);
-        let value = self.pool.constant(width, u128::from(value));
-        let condition = self.pool.eq(term, value);
+        let constant = self.pool.constant(width, u128::from(value));
+        let condition = self.pool.eq(term, constant);
         self.test(condition, TestKind::Pin(why));
+        if self.known.insert(term, value).is_none() {
+            self.fixed.push((self.tests.len(), term));
+        }
     }
 
     /// Fixes a slot to its value, and forgets what it stood for.
@@ -314,7 +360,9 @@ impl Symbolic {
     }
 
     fn bound(&mut self, term: Term, min: u128, max: u128) {
-        let entry = self.bounds.entry(term).or_insert((0, u128::MAX));
-        *entry = (entry.0.max(min), entry.1.min(max));
+        let old = self.bounds.get(&term).copied();
+        self.learned.push((self.tests.len(), term, old));
+        let (low, high) = old.unwrap_or((0, u128::MAX));
+        self.bounds.insert(term, (low.max(min), high.min(max)));
     }
 }

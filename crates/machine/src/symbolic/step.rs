@@ -645,6 +645,10 @@ impl Symbolic {
         };
         let not_zero = self.pool.not(by_zero);
         self.test(not_zero, TestKind::Division);
+        let fits = self.quotient_fits(w, signed, high, low_half, whole);
+        if let Some(fits) = fits.filter(|_| cpu.clone().divides(w, signed, a)) {
+            self.test(fits, TestKind::Division);
+        }
         if let Err(exception) = step(cpu, space, op) {
             // The quotient does not fit; that it did not is all that is known without a rule.
             for slot in [a, slots::RAX, slots::RDX] {
@@ -654,6 +658,38 @@ impl Symbolic {
         }
         self.put_quotient(cpu, w, quotient, remainder);
         Ok(())
+    }
+
+    /// That a quotient is not too large for its register; nothing where a divisor that is not zero
+    /// is enough.
+    fn quotient_fits(
+        &mut self,
+        w: Width,
+        signed: bool,
+        high: Term,
+        low_half: Term,
+        by: Term,
+    ) -> Option<Term> {
+        let bits = w.bits() as u8;
+        let [high, low_half, by] = [high, low_half, by].map(|term| low(&mut self.pool, w, term));
+        if !signed {
+            let fits = self.pool.ult(high, by);
+            return (self.pool.as_const(high) != Some(0)).then_some(fits);
+        }
+        let extended = self.pool.sign_extend(2 * bits, low_half);
+        if self.pool.extract(2 * bits - 1, bits, extended) == high {
+            let (least, minus_one) =
+                (self.pool.constant(bits, 1 << (bits - 1)), self.pool.constant(bits, u128::MAX));
+            let (a, b) = (self.pool.eq(low_half, least), self.pool.eq(by, minus_one));
+            let over = self.pool.and(a, b);
+            return Some(self.pool.not(over));
+        }
+        let (dividend, divisor) =
+            (self.pool.concat(high, low_half), self.pool.sign_extend(2 * bits, by));
+        let quotient = self.pool.sdiv(dividend, divisor);
+        let narrow = self.pool.extract(bits - 1, 0, quotient);
+        let back = self.pool.sign_extend(2 * bits, narrow);
+        Some(self.pool.eq(quotient, back))
     }
 
     /// Quotient and remainder go to `rax` and `rdx`, or for bytes to `al` and `ah`.

@@ -6,11 +6,7 @@
 
 use stunt_terms::Term;
 
-use crate::{
-    code::slots,
-    cpu::Cpu,
-    memory::AddressSpace,
-};
+use crate::{code::slots, cpu::Cpu, memory::AddressSpace};
 
 use super::{
     Symbolic,
@@ -96,14 +92,14 @@ impl Symbolic {
         length: u64,
         folded: bool,
     ) -> Option<[Side; 2]> {
-        let lower: Vec<u64> = (0..=255u8).map(|byte| u64::from(byte.to_ascii_lowercase())).collect();
+        let lower: Vec<u64> =
+            (0..=255u8).map(|byte| u64::from(byte.to_ascii_lowercase())).collect();
         let table = folded.then(|| self.pool.add_table(8, lower));
         let mut read = |at: u64| {
             let mut values = vec![0; length as usize];
             space.read(at, &mut values).ok()?;
-            let mut terms: Vec<Option<Term>> = (0..length)
-                .map(|k| self.read_term(space, at.wrapping_add(k), 1))
-                .collect();
+            let mut terms: Vec<Option<Term>> =
+                (0..length).map(|k| self.read_term(space, at.wrapping_add(k), 1)).collect();
             if let Some(table) = table {
                 values.iter_mut().for_each(|value| *value = value.to_ascii_lowercase());
                 for term in terms.iter_mut().flatten() {
@@ -118,12 +114,7 @@ impl Symbolic {
 
 /// How many bytes decide a comparison, whatever the marked ones are. A string that does not depend
 /// on the input ends it for both; where both do, there is no telling.
-fn extent(
-    space: &mut AddressSpace,
-    sides: [u64; 2],
-    how: Comparison,
-    limit: u64,
-) -> Option<u64> {
+fn extent(space: &mut AddressSpace, sides: [u64; 2], how: Comparison, limit: u64) -> Option<u64> {
     if !how.terminated {
         return (limit <= MOST_COMPARED).then_some(limit);
     }

@@ -20,6 +20,7 @@ fn an_exception_that_nobody_catches_is_known_by_who_threw() {
             ("rethrow", "thrower("),
             ("often", "thrower("),
             ("thread", "thrower("),
+            ("threads", "thrower("),
         ] {
             let found = failure(&native, &program, &[way, "a text"]);
             assert_eq!(found.kind, FailureKind::Exception, "{flags:?} {way} {found:#?}");
@@ -48,7 +49,7 @@ fn caught_exceptions_are_no_failures() {
     let native = Native::new();
     for flags in VARIANTS {
         let program = build("throws.cpp", flags);
-        for (way, status) in [("caught", 0), ("caught-101", 101)] {
+        for (way, status) in [("caught", 0), ("caught-101", 101), ("forked", 7)] {
             let run = run(&native, &program, &[way, "a text"]);
             assert_eq!((run.ending, run.failure), (Ending::Exit(status), None), "{flags:?} {way}");
         }

@@ -80,7 +80,6 @@ fn input_and_output_are_passed_on_and_do_not_print_themselves() {
 
 #[test]
 fn nothing_of_the_surroundings_reaches_a_program() {
-    // A descriptor without the mark that closes it, as a careless caller may have.
     let mut command = command(&build("ways.c", &["-O1"]), &["surroundings"]);
     command.environment = vec![("ONLY".into(), "this".into())];
     command.folder = Some("/usr".into());

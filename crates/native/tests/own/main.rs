@@ -3,6 +3,8 @@
 mod agree;
 mod build;
 mod exceptions;
+#[path = "../common/inside.rs"]
+mod inside;
 mod limits;
 mod mistakes;
 mod panics;

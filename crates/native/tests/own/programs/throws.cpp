@@ -7,6 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #define OUT __attribute__((noinline))
 
 static volatile int sink;
@@ -32,6 +35,25 @@ int main(int argc, char** argv) {
   if (way == "caught-101") { try { between(text); } catch (...) { return 101; } }
   if (way == "often") {
     for (int i = 0; i < 2000; i++) { try { other(); } catch (...) {} }
+    between(text);
+  }
+  if (way == "forked") {
+    // The child has the parent's memory, as it is while it is followed.
+    int status = 0;
+    if (fork() == 0) {
+      for (int i = 0; i < 50; i++) { try { between(text); } catch (...) {} }
+      _exit(7);
+    }
+    wait(&status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+  }
+  if (way == "threads") {
+    std::vector<std::thread> threads;
+    for (int n = 0; n < 4; n++) threads.emplace_back([] {
+      for (int i = 0; i < 300; i++) { try { other(); } catch (...) {} }
+    });
+    for (int i = 0; i < 300; i++) { try { other(); } catch (...) {} }
+    for (auto& thread : threads) thread.join();
     between(text);
   }
   if (way == "thread") { std::thread thread([&] { between(text); }); thread.join(); }

@@ -1,0 +1,316 @@
+//! `stunt replay`: runs a program on the double of a report, and says whether it fails as reported.
+//!
+//! A report may come from a stranger, and natively it is the user's own program that runs on the
+//! stranger's bytes, with the user's rights. Which program that is and how it is called is shown
+//! before it runs; in the machine, nothing that it does reaches the host.
+
+use std::ffi::OsString;
+use std::io::{BufRead, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::json;
+use stunt_native::{Ending, Native, Run};
+use stunt_path::Failure;
+use stunt_report::{Error, Opened, Report, SourceName, visible};
+
+use crate::fails_if::FailsIf;
+use crate::follow::{Stopped, run_double};
+use crate::outcome::{self, Outcome, Step};
+use crate::subject::{Limits, Subject};
+
+/// Flags of `stunt replay`.
+#[derive(clap::Args)]
+#[command(
+    after_help = "The double is a stranger's bytes if the report is a stranger's. Natively, a \
+program of yours runs on them with your rights; without PROGRAM, the report also names the program \
+and its arguments, which are shown before it runs. With --machine nothing that the program does \
+reaches the host, and there is no network.
+
+Exit codes: 0 it fails as the report says, 1 it does not, 2 and 4 it could not be tried.
+With --bisect: 1 it fails as the report says (bad), 0 it does not (good), 125 it could not be tried."
+)]
+pub struct Arguments {
+    /// The report
+    report: PathBuf,
+    /// Run the program in the machine: closed, and slower
+    #[arg(long)]
+    machine: bool,
+    /// Exit as `git bisect run` expects
+    #[arg(long)]
+    bisect: bool,
+    /// Leave the double in a folder, for a debugger
+    #[arg(long)]
+    keep: bool,
+    /// Do not ask before the program that the report names is run
+    #[arg(long)]
+    yes: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    limits: Limits,
+    /// The program and its arguments, with @@ for the path of the double; without it, what the
+    /// report says, with a program of that name in this folder or in PATH
+    #[arg(last = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let verdict = replay(arguments);
+    if !arguments.bisect {
+        return verdict.map(|verdict| match verdict {
+            Verdict::Same => Outcome::Done,
+            Verdict::Other => Outcome::NotAsReported,
+            Verdict::Untried(outcome) => outcome,
+        });
+    }
+    Ok(Outcome::Step(match verdict {
+        Ok(Verdict::Same) => Step::Bad,
+        Ok(Verdict::Other) => Step::Good,
+        Ok(Verdict::Untried(_)) => Step::Skip,
+        Err(error) => {
+            eprintln!("stunt: {error:#}");
+            Step::Skip
+        }
+    }))
+}
+
+/// What came of a replay.
+enum Verdict {
+    /// It fails as the report says.
+    Same,
+    /// It does not, or in another way.
+    Other,
+    /// Nobody knows; the user has been told why.
+    Untried(Outcome),
+}
+
+fn replay(arguments: &Arguments) -> Result<Verdict> {
+    let opened = Report::read(&arguments.report).map_err(|error| match error {
+        // It names the file already.
+        error @ Error::Unreadable { .. } => anyhow!(error),
+        error => anyhow!("{}: {error}", arguments.report.display()),
+    })?;
+    let report = &opened.report;
+    let expected = Expected::of(report)?;
+    if report.replay.check_memory {
+        eprintln!(
+            "stunt: the failure of this report is an invalid access that may do no harm by itself; \
+             without a check of all accesses, the program may not fail."
+        );
+    }
+    let (program, words) = command(arguments, &opened)?;
+    let mut subject = Subject::of_report(&opened, program, words, &arguments.limits)?;
+    if arguments.keep {
+        let folder = subject.keep(&opened.doubles)?;
+        eprintln!("stunt: the double is in {}", folder.display());
+    }
+    let run = if arguments.machine {
+        match run_double(&subject, &opened.doubles)? {
+            Ok(run) => run,
+            Err(Stopped::Unsupported(what)) => {
+                eprintln!("stunt: {what}. This is a limit of stunt, not a bug of the program.");
+                return Ok(Verdict::Untried(Outcome::Unsupported));
+            }
+            Err(Stopped::Limit(what)) => {
+                eprintln!("stunt: {what}.");
+                return Ok(Verdict::Untried(Outcome::Limit));
+            }
+        }
+    } else {
+        Native::new().run(&subject.on_double(&opened.doubles)?)?
+    };
+    if run.ending == Ending::TimedOut {
+        eprintln!("stunt: the program does not end in time; give it more with --timeout.");
+        return Ok(Verdict::Untried(Outcome::Limit));
+    }
+    let agreement = expected.compare(&run);
+    let text = if arguments.json {
+        format!("{:#}\n", to_json(report, &run, agreement, arguments.machine))
+    } else {
+        to_text(report, &run, agreement)
+    };
+    outcome::print(text.as_bytes())?;
+    Ok(match agreement {
+        Agreement::Same | Agreement::SameInAnotherBuild => Verdict::Same,
+        Agreement::Different | Agreement::NoFailure => Verdict::Other,
+    })
+}
+
+/// The program and its words: those of the user, or those of the report.
+fn command(arguments: &Arguments, opened: &Opened) -> Result<(PathBuf, Vec<OsString>)> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    if let Some(name) = arguments.command.first() {
+        return Ok((stunt_native::find(name, &path)?, arguments.command.clone()));
+    }
+    let report = &opened.report;
+    let name = &report.program.name;
+    // A report has the name of a file; a path would let it choose the folder.
+    if name.is_empty() || name.contains(['/', '\0']) || name == "." || name == ".." {
+        bail!("the report names no program that could be looked for; give one after --");
+    }
+    let here = Path::new(".").join(name);
+    let program = if is_executable(&here) {
+        here
+    } else {
+        stunt_native::find(name.as_ref(), &path).with_context(|| {
+            format!("{} is not in this folder either; give it after --", visible(name))
+        })?
+    };
+    let mut words = vec![OsString::from(&program)];
+    words.extend(report.arguments.iter().map(OsString::from));
+    if !arguments.machine {
+        announce(&program, report);
+        if !arguments.yes && std::io::stdin().is_terminal() && !agreed()? {
+            bail!("nothing was run; name the program yourself after --, or use --machine");
+        }
+    }
+    Ok((program, words))
+}
+
+fn is_executable(path: &Path) -> bool {
+    let executable =
+        |data: std::fs::Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
+    path.metadata().is_ok_and(executable)
+}
+
+/// Says what the report wants to be run.
+fn announce(program: &Path, report: &Report) {
+    let mut line = visible(&program.display().to_string());
+    for word in &report.arguments {
+        line.push(' ');
+        let plain = |c: u8| c.is_ascii_alphanumeric() || b"@%+=:,./-_<>".contains(&c);
+        if !word.is_empty() && word.as_bytes().iter().all(|&byte| plain(byte)) {
+            line += word;
+        } else {
+            line += &format!("'{}'", visible(word));
+        }
+    }
+    eprintln!("stunt: the report says to run: {line}");
+}
+
+fn agreed() -> Result<bool> {
+    let mut stderr = std::io::stderr().lock();
+    write!(stderr, "Run it natively, with your rights? [y/N] ")?;
+    stderr.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// How a replayed run compares with the report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Agreement {
+    /// The same failure, by its signature or by what the user stated.
+    Same,
+    /// Another build of the program fails in the same way in the same function.
+    SameInAnotherBuild,
+    /// It fails in another way.
+    Different,
+    /// It does not fail.
+    NoFailure,
+}
+
+/// What the report says about the failure.
+struct Expected<'a> {
+    report: &'a Report,
+    fails_if: Option<FailsIf>,
+}
+
+impl<'a> Expected<'a> {
+    fn of(report: &'a Report) -> Result<Self> {
+        let parse = |text: &String| {
+            text.parse::<FailsIf>().map_err(|error| {
+                anyhow!("the report says when it fails, but not in a way that can be used: {error}")
+            })
+        };
+        Ok(Self { report, fails_if: report.replay.fails_if.as_ref().map(parse).transpose()? })
+    }
+
+    fn compare(&self, run: &Run) -> Agreement {
+        if let Some(condition) = &self.fails_if {
+            return match (condition.holds(run), &run.failure) {
+                (true, _) => Agreement::Same,
+                (false, Some(_)) => Agreement::Different,
+                (false, None) => Agreement::NoFailure,
+            };
+        }
+        match &run.failure {
+            None => Agreement::NoFailure,
+            Some(failure) if failure.signature() == self.report.failure.signature => {
+                Agreement::Same
+            }
+            Some(failure) if self.is_another_build(failure) && self.in_same_function(failure) => {
+                Agreement::SameInAnotherBuild
+            }
+            Some(_) => Agreement::Different,
+        }
+    }
+
+    /// Whether code that had a part in the failure is not the code that the report is about.
+    fn is_another_build(&self, failure: &Failure) -> bool {
+        let known = &self.report.failure.frames;
+        failure.frames.iter().any(|frame| {
+            let mut namesakes = known.iter().filter(|it| it.module == frame.module).peekable();
+            namesakes.peek().is_some() && namesakes.all(|it| it.build_id != frame.build_id)
+        }) || !failure.frames.iter().any(|frame| known.iter().any(|it| it.module == frame.module))
+    }
+
+    /// Addresses and lines move from build to build; functions keep their names.
+    fn in_same_function(&self, failure: &Failure) -> bool {
+        let words = failure.to_string();
+        let named = failure.shown().is_some_and(|frame| frame.symbol.is_some());
+        let same = without_line(&words) == without_line(&self.report.failure.words);
+        named && same && failure.kind.word() == self.report.failure.kind
+    }
+}
+
+/// `SIGSEGV in field (parser.c:12)` without the place in the source.
+fn without_line(words: &str) -> &str {
+    words.rsplit_once(" (").map_or(words, |(words, _)| words)
+}
+
+fn to_text(report: &Report, run: &Run, agreement: Agreement) -> String {
+    let expected = visible(&report.failure.words);
+    match (agreement, &run.failure) {
+        (Agreement::Same, _) => format!("The double fails as the report says: {expected}.\n"),
+        (Agreement::SameInAnotherBuild, Some(failure)) => format!(
+            "The double fails as the report says, in another build of the program: {failure}.\n"
+        ),
+        (_, Some(failure)) => {
+            format!("The double fails differently: {failure}, where the report says {expected}.\n")
+        }
+        (_, None) => format!(
+            "The double does not fail: the program {}, where the report says {expected}.\n",
+            run.ending
+        ),
+    }
+}
+
+fn to_json(report: &Report, run: &Run, agreement: Agreement, machine: bool) -> serde_json::Value {
+    let failure = run.failure.as_ref().map(|failure| {
+        json!({
+            "kind": failure.kind.word(),
+            "signature": failure.signature(),
+            "words": failure.to_string(),
+        })
+    });
+    let sources: Vec<&SourceName> = report.sources.iter().map(|source| &source.name).collect();
+    json!({
+        "same": matches!(agreement, Agreement::Same | Agreement::SameInAnotherBuild),
+        "another_build": agreement == Agreement::SameInAnotherBuild,
+        "native": !machine,
+        "ending": run.ending.to_string(),
+        "failure": failure,
+        "expected": {
+            "kind": report.failure.kind,
+            "signature": report.failure.signature,
+            "words": report.failure.words,
+            "fails_if": report.replay.fails_if,
+        },
+        "sources": sources,
+    })
+}

@@ -1,0 +1,276 @@
+//! Conditions of several clauses: `if (a || b)` asks whether one of them holds, not which.
+//!
+//! A compiler makes a branch of each clause, and the branches share a target. Where control comes
+//! to that target by one of them, it is looked whether it could have come by a neighbour, too, with
+//! nothing but pure code in between. Then both branches are one test, and registers that differ
+//! stand for whichever value it would have been (Camouflage's multi-clause conditionals).
+
+use stunt_path::TestKind;
+use stunt_terms::Term;
+
+use crate::{
+    code::{Block, Code, End, Op, Slot, slots},
+    cpu::{Cpu, Way},
+    memory::AddressSpace,
+};
+
+use super::Symbolic;
+
+/// How many clauses after a branch are looked at.
+const MOST_CLAUSES: u32 = 4;
+/// The most ops of a clause.
+const MOST_OPS: usize = 24;
+/// The most registers that may differ.
+const MOST_DIFFERENT: usize = 3;
+
+/// A branch that was just taken, and whose condition is not a test yet.
+#[derive(Clone, Copy)]
+pub(super) struct Held {
+    /// What held.
+    pub(super) condition: Term,
+    /// Where control would have gone otherwise.
+    pub(super) other: u64,
+}
+
+/// A clause that held, while it is not known yet what comes of the next one.
+pub(super) struct Pending {
+    /// All clauses so far.
+    condition: Term,
+    /// The block of the next clause.
+    into: u64,
+    /// Where control would have gone if one of them had not held.
+    other: u64,
+    /// The state before the next clause.
+    before: Box<Cpu>,
+    /// How many tests there were before the first clause, and after the last one.
+    tests: (usize, usize),
+}
+
+impl Symbolic {
+    /// Makes a test of a branch that was taken, together with its neighbours. Control is at
+    /// `target`; the branch was the end of the block at `start`.
+    pub(super) fn settle(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        start: u64,
+        held: Held,
+    ) {
+        let target = cpu.rip();
+        let Held { condition, other } = held;
+        if !self.relax.clauses || self.pool.as_const(condition).is_some() || target == other {
+            self.test(condition, TestKind::Branch);
+            return;
+        }
+        let first = self.tests.len();
+        if let Some(pending) =
+            self.pending.take().filter(|it| it.into == start && it.tests.1 == first)
+        {
+            if target == pending.other {
+                if self.join(cpu, space, code, &pending, condition) {
+                    return;
+                }
+            } else if other == pending.other {
+                self.test(condition, TestKind::Branch);
+                let both = self.pool.and(pending.condition, condition);
+                let tests = (pending.tests.0, self.tests.len());
+                let known = Pending { condition: both, into: target, tests, ..pending };
+                self.pending = self.is_clause(space, code, target).then_some(known);
+                return;
+            }
+        }
+        let relaxed = self.widen(cpu, space, code, condition, other);
+        self.test(relaxed.unwrap_or(condition), TestKind::Branch);
+        if relaxed.is_none() && self.is_clause(space, code, target) {
+            self.pending = Some(Pending {
+                condition,
+                into: target,
+                other,
+                before: Box::new(cpu.clone()),
+                tests: (first, self.tests.len()),
+            });
+        }
+    }
+
+    fn is_clause(&self, space: &mut AddressSpace, code: &mut Code, start: u64) -> bool {
+        if self.watched.contains(&start) {
+            return false;
+        }
+        let id = code.find(start, space);
+        is_pure(&code.entry(id).block)
+    }
+
+    /// Control came to where an earlier clause would have led as well: both are one test.
+    fn join(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        pending: &Pending,
+        condition: Term,
+    ) -> bool {
+        let Some(differing) = self.differing(cpu, &pending.before, space, code) else {
+            return false;
+        };
+        self.retract_after(pending.tests.0);
+        for slot in differing {
+            let (now, before) = (self.term(cpu, slot), self.term(&pending.before, slot));
+            let either = self.pool.ite(pending.condition, now, before);
+            self.put(cpu, slot, Some(either));
+        }
+        cpu.shadow.put_flags(None);
+        let earlier = self.pool.not(pending.condition);
+        let either = self.pool.or(earlier, condition);
+        self.test(either, TestKind::Branch);
+        true
+    }
+
+    /// Control skipped a clause that could have led here as well.
+    fn widen(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        condition: Term,
+        other: u64,
+    ) -> Option<Term> {
+        let goal = cpu.rip();
+        let at = self.at;
+        let mut aside = cpu.clone();
+        let led = self.clause(&mut aside, space, code, other, goal, MOST_CLAUSES);
+        self.at = at;
+        let led = led.filter(|&led| self.pool.as_const(led) != Some(0))?;
+        let differing = self.differing(cpu, &aside, space, code)?;
+        for slot in differing {
+            let (now, then) = (self.term(cpu, slot), self.term(&aside, slot));
+            let either = self.pool.ite(condition, now, then);
+            self.put(cpu, slot, Some(either));
+        }
+        cpu.shadow.put_flags(None);
+        Some(self.pool.or(condition, led))
+    }
+
+    /// When the clause at `start` leads to `goal`; the state becomes the one after it.
+    fn clause(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        start: u64,
+        goal: u64,
+        depth: u32,
+    ) -> Option<Term> {
+        if depth == 0 || !self.is_clause(space, code, start) {
+            return None;
+        }
+        let id = code.find(start, space);
+        let block = code.entry(id).block.clone();
+        let sides = [block.target(0), block.target(1)];
+        let tests = self.tests.len();
+        let mut done = true;
+        for op in &block.ops {
+            done &= self.op(cpu, space, op).is_ok();
+            if !done || self.tests.len() != tests {
+                break;
+            }
+        }
+        let way = if done && self.tests.len() == tests {
+            self.leave(cpu, space, &block).ok()
+        } else {
+            None
+        };
+        self.retract_after(tests);
+        let went = self.held.take();
+        let (Way::Link(_, target) | Way::Computed(target)) = way? else { return None };
+        cpu.set(slots::RIP, target);
+        let held = match went {
+            Some(held) => held.condition,
+            None => self.pool.boolean(true),
+        };
+        if !sides.contains(&goal) {
+            return None;
+        }
+        if target == goal {
+            return Some(held);
+        }
+        let direct = self.pool.not(held);
+        match self.clause(cpu, space, code, target, goal, depth - 1) {
+            Some(later) => {
+                let later = self.pool.and(held, later);
+                Some(self.pool.or(direct, later))
+            }
+            None => Some(direct),
+        }
+    }
+
+    /// The registers in which two states differ that come to the same place; nothing if they differ
+    /// in something that cannot be brought together.
+    fn differing(
+        &mut self,
+        cpu: &Cpu,
+        aside: &Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+    ) -> Option<Vec<Slot>> {
+        let rip = cpu.rip();
+        if self.watched.contains(&rip) {
+            return None;
+        }
+        let id = code.find(rip, space);
+        let next = &code.entry(id).block;
+        if !next.flags_unread {
+            return None;
+        }
+        let mut all = Vec::new();
+        for slot in (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP) {
+            let same =
+                cpu.get(slot) == aside.get(slot) && cpu.shadow.get(slot) == aside.shadow.get(slot);
+            let dead = next.effects.writes.has(slot) && !next.effects.reads.has(slot);
+            if same || dead {
+                continue;
+            }
+            // Pointers that may be either would fix more than is gained.
+            let small = cpu.get(slot) >> 32 == 0 && aside.get(slot) >> 32 == 0;
+            if slot == slots::RSP || !small {
+                return None;
+            }
+            all.push(slot);
+        }
+        (all.len() <= MOST_DIFFERENT).then_some(all)
+    }
+}
+
+fn is_flag(slot: Slot) -> bool {
+    (slots::FLAG_RESULT..=slots::FLAG_KIND).contains(&slot)
+}
+
+/// Whether a block does nothing but compute a condition.
+fn is_pure(block: &Block) -> bool {
+    let ends = matches!(
+        block.end,
+        End::Branch { .. } | End::CompareBranch { .. } | End::TestBranch { .. }
+    );
+    ends && block.ops.len() <= MOST_OPS && block.ops.iter().all(is_harmless)
+}
+
+fn is_harmless(op: &Op) -> bool {
+    !matches!(
+        op,
+        Op::Store8 { .. }
+            | Op::Store16 { .. }
+            | Op::Store32 { .. }
+            | Op::Store64 { .. }
+            | Op::Store128 { .. }
+            | Op::StoreImm { .. }
+            | Op::Push { .. }
+            | Op::Pop { .. }
+            | Op::ProbeWrite { .. }
+            | Op::Divide { .. }
+            | Op::String { .. }
+            | Op::Float { .. }
+            | Op::X87 { .. }
+            | Op::Helper { .. }
+            | Op::PopFlags { .. }
+    )
+}

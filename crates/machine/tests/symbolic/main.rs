@@ -1,0 +1,64 @@
+//! Runs with terms: every term has the value that it stands for, and nothing else changes.
+//!
+//! `checked::NAME` follows the files that a run of the tables of programs reads, and compares term
+//! by term with the values of the run. The outcome must be that of a run that is not followed.
+//! `own::NAME` does the same for programs that were written to reach every kind of operation,
+//! `random::N` for programs made of random instructions. `golden::NAME` compares the conditions of
+//! small programs with text that a person has read.
+//!
+//! ```console
+//! $ cargo nextest run -p stunt-machine --test symbolic checked::sort
+//! $ cargo test -p stunt-machine --test symbolic -- --agreement [WORDS OF NAMES]
+//! ```
+//!
+//! The second prints a line for every run of the tables: tests, time, and the first difference.
+
+mod build;
+mod checked;
+mod follow;
+mod golden;
+#[path = "../programs/outcome.rs"]
+#[expect(dead_code, reason = "the tests of programs use more of it")]
+mod outcome;
+#[path = "../programs/own.rs"]
+mod own;
+#[path = "../programs/place.rs"]
+mod place;
+mod small;
+#[path = "../programs/table.rs"]
+#[expect(dead_code, reason = "the tests of programs use more of it")]
+mod table;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    let runs = match table::runs() {
+        Ok(runs) => runs,
+        Err(mistake) => {
+            eprintln!("{mistake}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((_, names)) = words.split_first().filter(|(first, _)| *first == "--agreement") {
+        return checked::agreement(&runs, names);
+    }
+    let mut trials = Vec::new();
+    for run in runs.into_iter().filter(checked::reads_files) {
+        let name = format!("checked::{}", run.name);
+        trials.push(test(&name, move || checked::check(&run).map(drop)));
+    }
+    for (name, case) in small::cases() {
+        trials.push(test(&format!("own::{name}"), move || small::check(&case)));
+    }
+    for (name, case) in golden::cases() {
+        trials.push(test(&format!("golden::{name}"), move || golden::check(&case)));
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+fn test(name: &str, work: impl FnOnce() -> Result<(), String> + Send + 'static) -> Trial {
+    Trial::test(name, move || work().map_err(Failed::from))
+}
