@@ -4,10 +4,10 @@
 //! failure asks of the input, and run natively again on every double, which must fail in the same
 //! way. What is not proved is not handed out. Text of the original run goes nowhere.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde_json::json;
@@ -20,10 +20,11 @@ use stunt_report::{
     Seconds, Verified,
 };
 use stunt_search::{Double, Measured, PathCondition, camouflage, castro};
-use stunt_solver::Sampler;
+use tracing::{debug, info, info_span};
 
 use crate::fails_if::FailsIf;
-use crate::follow::{Followed, Stopped, follow};
+use crate::follow::{Followed, Stopped, follow, run_double};
+use crate::interrupt;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use crate::subject::{self, Subject};
@@ -78,6 +79,10 @@ pub struct Arguments {
     /// Do without a relaxation, to see its worth; may be given several times
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     no_relax: Vec<Relaxation>,
+    /// Stop at the first invalid access to memory: blocks of the heap have red zones, freed ones are
+    /// not used again, canaries on the stack are watched. A double then needs the same check to fail
+    #[arg(long)]
+    check_memory: bool,
     /// Where the report goes
     #[arg(short, long, value_name = "REPORT", default_value = "stunt-report.zip")]
     output: PathBuf,
@@ -99,6 +104,11 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// What is run.
+    pub fn subject(&self) -> &subject::Arguments {
+        &self.subject
+    }
+
     fn relaxations(&self) -> Relaxations {
         let mut relax = match self.algorithm {
             Choice::Castro => Relaxations::NONE,
@@ -118,23 +128,64 @@ impl Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let begun = Instant::now();
+    check_place(&arguments.output)?;
     let subject = Subject::new(&arguments.subject)?;
+    let (report, found) = match make(arguments, &subject)? {
+        Ok(made) => made,
+        Err(outcome) => return Ok(outcome),
+    };
+    interrupt::whole(|| report.write(&found.double.bytes, &arguments.output))
+        .context("the report was not written")?;
+    let path = arguments.output.display().to_string();
+    let text = if arguments.json {
+        format!("{:#}\n", to_json(&report, Some(&path)))
+    } else {
+        to_text(&report, &path)
+    };
+    outcome::print(text.as_bytes())?;
+    if arguments.stats {
+        statistics(&found);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Whether a report can go there, as far as that can be told before there is one.
+fn check_place(output: &Path) -> Result<()> {
+    let folder = match output.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        bail!("there is no folder {} for the report; make it first", folder.display());
+    }
+    if output.exists() && !output.is_file() {
+        bail!("{} is not a file; give the report another name", output.display());
+    }
+    Ok(())
+}
+
+/// Makes a double and its report. Nothing is written.
+pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<(Report, Found), Outcome>> {
+    let begun = Instant::now();
     let progress = Progress::new(arguments.json);
     let native = Native::new();
-    let mut job =
-        Job { arguments, subject: &subject, native, progress, seconds: Seconds::default() };
-    let failure = match job.original_failure()? {
-        Ok(failure) => failure,
-        Err(outcome) => return Ok(outcome),
+    let seconds = Seconds::default();
+    let mut job = Job { arguments, subject, native, progress, seconds, checked: false };
+    let invalid = if arguments.check_memory { job.invalid_access()? } else { None };
+    let failure = match invalid {
+        Some(failure) => failure,
+        None => match job.original_failure()? {
+            Ok(failure) => failure,
+            Err(outcome) => return Ok(Err(outcome)),
+        },
     };
     let found = match job.find(&failure)? {
         Ok(found) => found,
-        Err(outcome) => return Ok(outcome),
+        Err(outcome) => return Ok(Err(outcome)),
     };
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
-    job.report(&failure, &found)
+    Ok(Ok((job.assemble(&failure, &found), found)))
 }
 
 /// One run of the command.
@@ -144,22 +195,38 @@ struct Job<'a> {
     native: Native,
     progress: Progress,
     seconds: Seconds,
+    /// The failure is one that only checked memory shows.
+    checked: bool,
 }
 
 /// A proved double with its figures.
-struct Found {
-    double: Double,
+pub struct Found {
+    /// The double.
+    pub double: Double,
     measured: Measured,
     /// What the original path reveals.
     path_leak: Bits,
     size: usize,
     /// How many doubles were drawn until one failed.
     draws: u32,
-    followed: Followed,
+    /// The run that it comes from.
+    pub followed: Followed,
     relax: Relaxations,
 }
 
 impl Job<'_> {
+    /// The first invalid access to memory on the original, if there is one.
+    fn invalid_access(&mut self) -> Result<Option<Failure>> {
+        self.progress.stage("checking the program's memory");
+        let begun = Instant::now();
+        let followed = follow(self.subject, Relaxations::NONE, true)?;
+        self.seconds.trace += begun.elapsed().as_secs_f64();
+        let failure = followed.ok().and_then(|followed| followed.failure);
+        let invalid = failure.filter(|failure| failure.kind == FailureKind::InvalidAccess);
+        self.checked = invalid.is_some();
+        Ok(invalid)
+    }
+
     /// How the program fails on the original, if it always does in the same way.
     fn original_failure(&mut self) -> Result<Result<Failure, Outcome>> {
         self.progress.stage("running the program on the original");
@@ -247,7 +314,8 @@ impl Job<'_> {
         relax: Relaxations,
     ) -> Result<Result<Followed, Outcome>> {
         self.progress.stage("following the input through the program");
-        let followed = follow(self.subject, relax)?;
+        let _span = info_span!("trace", ?relax).entered();
+        let followed = follow(self.subject, relax, self.checked)?;
         let followed = match followed {
             Ok(followed) => followed,
             Err(Stopped::Unsupported(what)) => {
@@ -262,6 +330,12 @@ impl Job<'_> {
             }
         };
         self.seconds.trace += followed.seconds;
+        info!(
+            instructions = followed.instructions,
+            with_terms = followed.followed,
+            tests = followed.tests.len(),
+            "followed"
+        );
         let stated = matches!(failure.kind, FailureKind::Stated(_));
         if !stated && followed.failure.as_ref() != Some(failure) {
             self.progress.finish();
@@ -269,8 +343,12 @@ impl Job<'_> {
                 Some(other) => format!("fails with {other} there"),
                 None => format!("{} there", followed.ending),
             };
+            let lacks = match &followed.missing[..] {
+                [] => String::new(),
+                calls => format!(" (it does not have the system call {})", calls.join(", ")),
+            };
             eprintln!(
-                "stunt: the program fails with {failure} natively, but {how}: the machine does not run it \
+                "stunt: the program fails with {failure} natively, but {how}: the machine{lacks} does not run it \
                  as this host does. This is a limit of stunt, not a bug of the program."
             );
             return Ok(Err(Outcome::Unsupported));
@@ -282,6 +360,7 @@ impl Job<'_> {
     fn path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
         let Ok(mut followed) = self.follow(failure, Relaxations::NONE)? else { return Ok(None) };
         self.progress.stage("counting");
+        let _span = info_span!("count").entered();
         let begun = Instant::now();
         let mut condition =
             PathCondition::new(&mut followed.pool, &followed.tests, &self.subject.original);
@@ -298,27 +377,29 @@ impl Job<'_> {
         rng: &mut ChaCha20Rng,
     ) -> Result<Option<(Double, Measured, usize, u32)>> {
         let original = &self.subject.original;
+        let begun = Instant::now();
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
+        self.seconds.solve += begun.elapsed().as_secs_f64();
         let size = condition.size();
-        let mut sampler = Sampler::new();
         let mut measured = None;
         for draws in 1..=MOST_DRAWS {
             self.progress.stage("drawing a double");
             let begun = Instant::now();
+            let span = info_span!("solve", draws).entered();
             let double = match self.arguments.algorithm {
                 Choice::Camouflage => {
                     let (double, figures) = camouflage(&mut condition, original, rng)?;
                     measured = Some(figures);
                     double
                 }
-                Choice::Relaxed | Choice::Castro => {
-                    castro(&mut condition, original, &mut sampler, rng)?
-                }
+                Choice::Relaxed | Choice::Castro => castro(&mut condition, original, rng)?,
             };
+            drop(span);
             self.seconds.solve += begun.elapsed().as_secs_f64();
             if self.proved(failure, &double)? {
                 let begun = Instant::now();
                 self.progress.stage("counting");
+                let _span = info_span!("count").entered();
                 let measured = measured.unwrap_or_else(|| condition.measure());
                 self.seconds.count += begun.elapsed().as_secs_f64();
                 return Ok(Some((double, measured, size, draws)));
@@ -330,11 +411,19 @@ impl Job<'_> {
     /// Whether the program fails on a double as it does on the original, every time.
     fn proved(&mut self, failure: &Failure, double: &Double) -> Result<bool> {
         self.progress.stage("running the program on the double");
+        let _span = info_span!("verify", runs = self.arguments.runs).entered();
         let begun = Instant::now();
+        if self.checked {
+            // Only the machine sees it, and it does the same every time.
+            let run = run_double(self.subject, &double.bytes, true)?;
+            self.seconds.verify += begun.elapsed().as_secs_f64();
+            return Ok(run.is_ok_and(|run| run.failure.as_ref() == Some(failure)));
+        }
         let command = self.subject.on_double(&double.bytes)?;
         let mut all = true;
         for _ in 0..self.arguments.runs {
             let run = self.native.run(&command)?;
+            debug!(ending = %run.ending, seconds = run.seconds(), "a native run");
             if self.failure_of(&run).as_ref() != Some(failure) {
                 all = false;
                 break;
@@ -342,25 +431,6 @@ impl Job<'_> {
         }
         self.seconds.verify += begun.elapsed().as_secs_f64();
         Ok(all)
-    }
-
-    /// Writes the report, and says what it has come to.
-    fn report(&self, failure: &Failure, found: &Found) -> Result<Outcome> {
-        let report = self.assemble(failure, found);
-        report
-            .write(&found.double.bytes, &self.arguments.output)
-            .with_context(|| "the report was not written".to_owned())?;
-        let path = self.arguments.output.display().to_string();
-        let text = if self.arguments.json {
-            format!("{:#}\n", self.json(&report, &path))
-        } else {
-            self.text(&report, &path)
-        };
-        outcome::print(text.as_bytes())?;
-        if self.arguments.stats {
-            self.statistics(found);
-        }
-        Ok(Outcome::Done)
     }
 
     fn assemble(&self, failure: &Failure, found: &Found) -> Report {
@@ -387,6 +457,19 @@ impl Job<'_> {
             (_, None) => Draw::Uniform,
         };
         let mut notes = Vec::new();
+        if self.checked {
+            notes.push(
+                "The failure is an invalid access that only checked memory shows; it is \
+                 replayed in the machine, with the same check."
+                    .to_owned(),
+            );
+        }
+        if found.double.fixed > 0 {
+            notes.push(format!(
+                "{} bytes stay as they are: what the program computes from them is too hard to solve.",
+                found.double.fixed
+            ));
+        }
         if found.draws > 1 {
             notes.push(format!(
                 "{} doubles were drawn until one failed; the figure allows for that.",
@@ -418,8 +501,8 @@ impl Job<'_> {
                 frames,
             },
             replay: Replay {
-                native: true,
-                check_memory: false,
+                native: !self.checked,
+                check_memory: self.checked,
                 fails_if: self.arguments.fails_if.as_ref().map(|it| it.text().to_owned()),
             },
             leak: leak_of(total, found.size),
@@ -428,7 +511,11 @@ impl Job<'_> {
             residue_percent: self.subject.original.residue(&found.double.bytes),
             algorithm: Algorithm { name: self.arguments.algorithm.name().to_owned(), parameters },
             draw: uniform,
-            verified: Verified { native: true, runs: self.arguments.runs },
+            verified: if self.checked {
+                Verified { native: false, runs: 1 }
+            } else {
+                Verified { native: true, runs: self.arguments.runs }
+            },
             tests: found.followed.tests.len() as u64,
             pins: Pins { total: pins.values().sum(), by_reason: pins },
             instructions: found.followed.instructions,
@@ -468,63 +555,64 @@ impl Job<'_> {
         }
         all
     }
+}
 
-    fn json(&self, report: &Report, path: &str) -> serde_json::Value {
-        json!({
-            "failure": report.failure,
-            "input": { "bytes": report.bytes() },
-            "leak": report.leak,
-            "original_path_leak": report.original_path_leak,
-            "residue_percent": report.residue_percent,
-            "verified": report.verified,
-            "algorithm": report.algorithm.name,
-            "uniform": report.draw == Draw::Uniform,
-            "tests": report.tests,
-            "pins": report.pins.total,
-            "pins_by_reason": report.pins.by_reason,
-            "instructions": report.instructions,
-            "seconds": report.seconds,
-            "summary": report.summary(),
-            "notes": report.notes,
-            "report": path,
-        })
+/// All that programs may want to know; `path` is where the report has gone.
+pub fn to_json(report: &Report, path: Option<&str>) -> serde_json::Value {
+    json!({
+        "failure": report.failure,
+        "input": { "bytes": report.bytes() },
+        "leak": report.leak,
+        "original_path_leak": report.original_path_leak,
+        "residue_percent": report.residue_percent,
+        "verified": report.verified,
+        "algorithm": report.algorithm.name,
+        "uniform": report.draw == Draw::Uniform,
+        "tests": report.tests,
+        "pins": report.pins.total,
+        "pins_by_reason": report.pins.by_reason,
+        "instructions": report.instructions,
+        "seconds": report.seconds,
+        "summary": report.summary(),
+        "notes": report.notes,
+        "report": path,
+    })
+}
+
+fn to_text(report: &Report, path: &str) -> String {
+    let mut text = format!("The program fails with {}.\n", report.failure.words);
+    text += &format!("The double {}\n", report.summary());
+    text += &format!(
+        "The path of the original alone would reveal {} of {} bits ({:.1} %).\n",
+        report.original_path_leak.words,
+        report.original_path_leak.of,
+        report.original_path_leak.percent
+    );
+    text += &format!(
+        "It fails in the same way, {} times of {}, and shares {:.1} % of its bytes with the original.\n",
+        report.verified.runs, report.verified.runs, report.residue_percent
+    );
+    for note in &report.notes {
+        text += &format!("Note: {note}\n");
     }
+    text += &format!("Report: {path} (look at it with `stunt inspect {path}`)\n");
+    text
+}
 
-    fn text(&self, report: &Report, path: &str) -> String {
-        let mut text = format!("The program fails with {}.\n", report.failure.words);
-        text += &format!("The double {}\n", report.summary());
-        text += &format!(
-            "The path of the original alone would reveal {} of {} bits ({:.1} %).\n",
-            report.original_path_leak.words,
-            report.original_path_leak.of,
-            report.original_path_leak.percent
-        );
-        text += &format!(
-            "It fails in the same way, {} times of {}, and shares {:.1} % of its bytes with the original.\n",
-            report.verified.runs, report.verified.runs, report.residue_percent
-        );
-        for note in &report.notes {
-            text += &format!("Note: {note}\n");
+fn statistics(found: &Found) {
+    let followed = &found.followed;
+    eprintln!("instructions: {} ({} with terms)", followed.instructions, followed.followed);
+    eprintln!("tests: {}", followed.tests.len());
+    let mut places = std::collections::BTreeMap::new();
+    for test in &followed.tests {
+        if let stunt_path::TestKind::Pin(why) = test.kind {
+            *places.entry((why, test.address)).or_insert(0u64) += 1;
         }
-        text += &format!("Report: {path} (look at it with `stunt inspect {path}`)\n");
-        text
     }
-
-    fn statistics(&self, found: &Found) {
-        let followed = &found.followed;
-        eprintln!("instructions: {} ({} with terms)", followed.instructions, followed.followed);
-        eprintln!("tests: {}", followed.tests.len());
-        let mut places = std::collections::BTreeMap::new();
-        for test in &followed.tests {
-            if let stunt_path::TestKind::Pin(why) = test.kind {
-                *places.entry((why, test.address)).or_insert(0u64) += 1;
-            }
-        }
-        let mut places: Vec<_> = places.into_iter().collect();
-        places.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-        for ((why, address), count) in places.iter().take(20) {
-            eprintln!("pin: {why} at {address:#x}: {count}");
-        }
+    let mut places: Vec<_> = places.into_iter().collect();
+    places.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    for ((why, address), count) in places.iter().take(20) {
+        eprintln!("pin: {why} at {address:#x}: {count}");
     }
 }
 

@@ -1,30 +1,39 @@
-//! `stunt demo`: the main job on a built-in example.
+//! `stunt demo`: the main job on a built-in example, step by step.
 //!
-//! A web server fails on a private request; the demo shows what the run found out about the
-//! request, draws a double from all requests that would have led there too, says how much the
-//! double reveals, and runs the server on it. The request is built in, which is why it, alone of
-//! all originals, may be shown.
+//! A parser of records fails on a private file. The demo makes a double of the file, by the same
+//! code and with the same proofs as `stunt anonymize`, and explains what happens. The file is built
+//! in, which is why it, alone of all originals, may be shown.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result};
+use clap::{Args, FromArgMatches};
 use serde_json::json;
-use stunt_leakage::{Accounts, Ledger};
-use stunt_solver::{Budget, Solver};
-use stunt_terms::{Assignment, InputByte, Pool, Term, smtlib};
+use stunt_report::{Opened, Report};
+use stunt_terms::smtlib;
 
-use crate::double::{self, Attempt, Double};
-use crate::figures::{Figures, runs};
+use crate::anonymize::{self, Found};
+use crate::graph::Graph;
+use crate::graph_text::{self, Style};
 use crate::outcome::{self, Outcome};
-use crate::server::{Outcome as Failure, Run, process_message};
-use crate::view;
+use crate::scratch::Scratch;
+use crate::subject::Subject;
+use crate::{demo_program, view};
 
-/// The private request.
-const REQUEST: &[u8] = b"GET /home/alice/letters/resignation.html HTTP/1.1\r\n\
-Host: intranet.example\r\nCookie: session=6f2c9a81\r\n\r\n";
+/// The private file: in the third record, somebody has written the day before the month.
+const RECORDS: &str = "\
+Anneliese Brandt;1954-03-12;DE02120300000000202051;1490.00
+Tomasz Wieczorek;1979-11-02;PL61109010140000071219;310.75
+Ingrid Solheim;1987-23-04;NO9386011117947;82.10
+Mehmet Yildirim;1990-07-30;TR330006100519786457;12.40
+";
 
-/// How many literals are shown as text; `--json` has the whole condition.
-const SHOWN: usize = 6;
+/// How many conditions are shown; `--json` says how many there are, and `stunt trace` shows all.
+const SHOWN: usize = 5;
+
+/// How wide the text is.
+const WIDTH: usize = 88;
 
 /// Flags of `stunt demo`.
 #[derive(clap::Args)]
@@ -39,54 +48,37 @@ pub struct Arguments {
 
 /// Runs the demo.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let mut pool = Pool::new();
-    let original = Assignment::from_bytes(REQUEST);
-    let mut execution = Run::new(&mut pool, &original);
-    let failure = process_message(&mut execution);
-    let path = execution.path;
-    let Failure::Overflow { at } = failure else { bail!("the built-in request does not fail") };
+    let scratch = Scratch::new()?;
+    let file = scratch.write("records.csv", RECORDS.as_bytes())?;
+    let own = std::env::current_exe().context("stunt does not find its own file")?;
+    let seed = arguments.seed.map(|seed| format!("--seed={seed}"));
+    let mut words: Vec<OsString> = vec!["demo".into(), "--input".into(), file.into()];
+    words.extend(seed.map(OsString::from));
+    words.extend(arguments.json.then(|| "--json".into()));
+    words.extend(["--".into(), own.into(), demo_program::WORD.into(), "@@".into()]);
+    let command = anonymize::Arguments::augment_args(clap::Command::new("demo"));
+    let job = anonymize::Arguments::from_arg_matches(&command.try_get_matches_from(words)?)?;
 
-    let (mut accounts, mut ledger) = (Accounts::default(), Ledger::new());
-    for &test in &path {
-        ledger.push(&pool, &mut accounts, test);
-    }
-    let bytes: Vec<InputByte> =
-        (0..).map(|offset| InputByte::new(0, offset)).take(REQUEST.len()).collect();
-    let figures = Figures::of(&pool, &mut accounts, &mut ledger, &bytes, 8 * bytes.len());
-    let mut solver = Solver::new(Budget::default());
-    let condition = ledger.condition();
-    let drawn =
-        double::draw(&pool, &mut accounts, &mut solver, condition, &path, &bytes, arguments.seed)?;
-    let Attempt::Drawn(double) = drawn else { bail!("the built-in condition has no solution") };
-
-    // The last word has the server itself.
-    let again = process_message(&mut Run::new(&mut pool, &double.input));
-    ensure!(
-        again == failure,
-        "the double fails differently. This is a mistake in stunt: please report it"
-    );
-
-    if arguments.json {
-        let bytes = view::hex(double.input.source(0));
-        let value = json!({
-            "bytes": REQUEST.len(),
-            "tests": path.len(),
-            "condition": smtlib::print_script(&pool, &path, true),
-            "leak": figures.leak_json(),
-            "components": figures.components_json(),
-            "per_byte": figures.per_byte_json(),
-            "double": { "uniform": double.not_uniform.is_none(), "bytes": bytes },
-            "checked": { "tests": true, "same_failure": true },
+    let subject = Subject::new(job.subject())?;
+    let (report, found) = match anonymize::make(&job, &subject)? {
+        Ok(made) => made,
+        Err(outcome) => return Ok(outcome),
+    };
+    let text = if arguments.json {
+        let mut value = anonymize::to_json(&report, None);
+        value["double"] = json!({
+            "uniform": found.double.not_uniform.is_none(),
+            "bytes": view::hex(&found.double.bytes[0]),
         });
-        outcome::print(format!("{value:#}\n").as_bytes())?;
+        format!("{value:#}\n")
     } else {
-        outcome::print(text(&pool, &path, &figures, &double, at).as_bytes())?;
-    }
+        text(report, &found)
+    };
+    outcome::print(text.as_bytes())?;
     Ok(Outcome::Done)
 }
 
-fn text(pool: &Pool, path: &[Term], figures: &Figures, double: &Double, at: u32) -> String {
-    let double = double.input.source(0);
+fn text(report: Report, found: &Found) -> String {
     let mut text = String::new();
     let mut say = |line: &str| {
         let _ = writeln!(text, "{line}");
@@ -96,35 +88,60 @@ fn text(pool: &Pool, path: &[Term], figures: &Figures, double: &Double, at: u32)
         lines.iter().for_each(|line| say(format!("    {line}").trim_end()));
         say("");
     };
-    say(
-        "A web server copies the URL of a request into an array of 20 bytes, and fails on this one:",
-    );
-    indented(&mut say, &view::printable(REQUEST));
-    say(&format!(
-        "Say it is private. Until it failed, the server made {} tests on it. They are the path\n\
-         condition, here as SMT-LIB 2:",
-        path.len()
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    say("A program reads records, and fails on this file:");
+    indented(&mut say, &lines(RECORDS));
+    say(&format!("It ends in a {}.\nSay the file is private.", report.failure.words));
+    say("");
+    say(&wrapped(&format!(
+        "Stunt runs the program once more in its own machine, and follows each byte of the file: \
+         the program makes {} tests on them until it fails. They are the path condition, here as \
+         SMT-LIB 2:",
+        report.tests
+    )));
+    let followed = &found.followed;
+    let print = |test: &stunt_path::Test| smtlib::print_term(&followed.pool, test.condition);
+    let mut literals: Vec<String> = followed.tests.iter().map(print).collect();
+    // Long ones say nothing to a reader, and where they are depends on the compiler.
+    literals.retain(|literal| literal.len() < 60);
+    literals.truncate(SHOWN);
+    let mut shown: Vec<String> = literals.iter().map(|it| format!("(assert {it})")).collect();
+    shown.push(format!("; and {} more", followed.tests.len() - shown.len()));
+    indented(&mut say, &shown);
+    say(&wrapped(
+        "Any other file that passes these tests fails in the same way. Here is one, drawn at \
+         random from all of them:",
     ));
-    let mut literals: Vec<String> = path
-        .iter()
-        .take(SHOWN)
-        .map(|&test| format!("(assert {})", smtlib::print_term(pool, test)))
-        .collect();
-    literals.push(format!("; {} more like the last two", path.len() - SHOWN));
-    indented(&mut say, &literals);
-    say("A double, drawn uniformly at random from all requests that pass the same tests:");
+    let double = &found.double.bytes[0];
     indented(&mut say, &view::printable(double));
-    say(&format!("It reveals {}:", figures.sentence()));
-    let components = figures.components(runs);
-    indented(&mut say, &components.lines().map(str::to_string).collect::<Vec<_>>());
-    say("Byte by byte:");
-    indented(&mut say, &figures.graph().lines().map(str::to_string).collect::<Vec<_>>());
-    say(&format!(
-        "Checked: the double satisfies all {} tests, and the server fails on it as on the original:\n\
-         at byte {at}, the 21st of the URL. {} of {} bytes are the same in both.",
-        path.len(),
-        REQUEST.iter().zip(double).filter(|(a, b)| a == b).count(),
-        REQUEST.len()
-    ));
+    say(&wrapped(&format!("It {}", report.summary())));
+    let runs = report.verified.runs;
+    let opened = Opened { report, doubles: found.double.bytes.clone() };
+    say("\nByte by byte, what it reveals:");
+    indented(&mut say, &lines(&graph_text::text(&Graph::of(&opened, false), Style::Characters)));
+    let same = RECORDS.bytes().zip(double).filter(|(a, b)| a == *b).count();
+    say(&wrapped(&format!(
+        "Proved: outside of the machine, on the processor itself, the program was run on the double \
+         {runs} times and failed each time at the same place with the same calls. {same} of {} \
+         bytes are the same in both files.",
+        RECORDS.len()
+    )));
+    say("\nOn your own program: stunt anonymize -i FILE -- PROGRAM @@");
+    text
+}
+
+/// The words in lines that fit a terminal.
+fn wrapped(words: &str) -> String {
+    let (mut text, mut width) = (String::new(), 0);
+    for word in words.split(' ') {
+        let length = word.chars().count();
+        if width > 0 {
+            let fits = width + 1 + length <= WIDTH;
+            text.push(if fits { ' ' } else { '\n' });
+            width = if fits { width + 1 } else { 0 };
+        }
+        text += word;
+        width += length;
+    }
     text
 }

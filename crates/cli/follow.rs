@@ -11,7 +11,8 @@ use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_native::{Private, Run};
 use stunt_path::{Failure, Test, TestKind};
-use stunt_terms::Pool;
+use stunt_report::SourceName;
+use stunt_terms::{InputByte, Pool};
 
 use crate::subject::Subject;
 
@@ -61,11 +62,18 @@ pub enum Stopped {
 }
 
 /// Runs a subject in the machine and follows its input.
-pub fn follow(subject: &Subject, relax: Relaxations) -> Result<Result<Followed, Stopped>> {
+pub fn follow(
+    subject: &Subject,
+    relax: Relaxations,
+    check_memory: bool,
+) -> Result<Result<Followed, Stopped>> {
     let begun = Instant::now();
     let (setup, inputs) = subject.in_machine()?;
     let mut symbolic = Symbolic::new(relax);
     symbolic.set_input(subject.original.assignment());
+    if check_memory {
+        symbolic.check_memory();
+    }
     let mut machine = start(subject, setup, &inputs, symbolic)?;
     let ending = match to_end(&mut machine, subject, begun) {
         Ok(ending) => ending,
@@ -82,9 +90,11 @@ pub fn follow(subject: &Subject, relax: Relaxations) -> Result<Result<Followed, 
         .keys()
         .map(|&number| syscall_name(number).map_or_else(|| number.to_string(), str::to_owned))
         .collect();
-    let symbolic = machine.take_symbolic().expect("it was followed");
+    let mut symbolic = machine.take_symbolic().expect("it was followed");
+    let mut tests = texts_without_zeros(&mut symbolic.pool, subject);
+    tests.extend_from_slice(symbolic.tests());
     Ok(Ok(Followed {
-        tests: symbolic.tests().to_vec(),
+        tests,
         followed: symbolic.followed(),
         pool: symbolic.pool,
         failure,
@@ -95,12 +105,37 @@ pub fn follow(subject: &Subject, relax: Relaxations) -> Result<Result<Followed, 
     }))
 }
 
+/// Arguments and variables end at their first zero: whatever the program looked at, a double that
+/// has one within could not even be handed over.
+fn texts_without_zeros(pool: &mut Pool, subject: &Subject) -> Vec<Test> {
+    let hidden = subject.original.hidden();
+    let in_text = |byte: &&InputByte| {
+        let source = &subject.sources[usize::from(byte.source)].name;
+        matches!(source, SourceName::Argument(_) | SourceName::Environment(_))
+    };
+    let not_zero = |byte: &InputByte| {
+        let value = pool.input(byte.source, byte.offset);
+        let zero = pool.constant(8, 0);
+        let is_zero = pool.eq(value, zero);
+        Test { condition: pool.not(is_zero), kind: TestKind::Summary, address: 0 }
+    };
+    hidden.iter().filter(in_text).map(not_zero).collect()
+}
+
 /// Runs a subject in the machine on a double. The result is that of a native run.
-pub fn run_double(subject: &Subject, double: &[Vec<u8>]) -> Result<Result<Run, Stopped>> {
+pub fn run_double(
+    subject: &Subject,
+    double: &[Vec<u8>],
+    check_memory: bool,
+) -> Result<Result<Run, Stopped>> {
     let begun = Instant::now();
     let setup = subject.in_machine_on_double(double)?;
     // Nothing is followed; but panics and exceptions are known only where they are watched for.
-    let mut machine = start(subject, setup, &[], Symbolic::new(Relaxations::NONE))?;
+    let mut symbolic = Symbolic::new(Relaxations::NONE);
+    if check_memory {
+        symbolic.check_memory();
+    }
+    let mut machine = start(subject, setup, &[], symbolic)?;
     let ending = match to_end(&mut machine, subject, begun) {
         Ok(ending) => ending,
         Err(stopped) => return Ok(Err(stopped)),

@@ -4,6 +4,7 @@
 
 use tracing::Level;
 use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::fmt::time::uptime;
 
 /// Starts logging: nothing, what is done, or every detail.
 pub fn start(verbose: u8) {
@@ -18,6 +19,6 @@ pub fn start(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_span_events(FmtSpan::CLOSE)
         .with_target(false)
-        .without_time()
+        .with_timer(uptime())
         .init();
 }

@@ -6,6 +6,7 @@
 
 mod anonymize;
 mod demo;
+mod demo_program;
 mod double;
 mod fails_if;
 mod figures;
@@ -23,7 +24,6 @@ mod progress;
 mod replay;
 mod run;
 mod scratch;
-mod server;
 mod subject;
 mod trace;
 mod view;
@@ -52,7 +52,7 @@ struct Arguments {
 enum Command {
     /// Make a double of an input that a program fails on, and a report that may be sent
     Anonymize(anonymize::Arguments),
-    /// The main job on a built-in example: a web server that fails on a long URL
+    /// The main job on a built-in example: a program that fails on a file of records
     Demo(demo::Arguments),
     /// What a report says and reveals: the failure, figures, and the leak graph of the double
     Inspect(inspect::Arguments),
@@ -67,6 +67,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if let Some(code) = demo_program::run_if_called() {
+        return code;
+    }
     let arguments = Arguments::parse();
     interrupt::watch();
     log::start(arguments.verbose);

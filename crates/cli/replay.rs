@@ -96,20 +96,16 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
     })?;
     let report = &opened.report;
     let expected = Expected::of(report)?;
-    if report.replay.check_memory {
-        eprintln!(
-            "stunt: the failure of this report is an invalid access that may do no harm by itself; \
-             without a check of all accesses, the program may not fail."
-        );
-    }
+    // An invalid access may do no harm by itself: only the machine, which checks memory, sees it.
+    let in_machine = arguments.machine || report.replay.check_memory;
     let (program, words) = command(arguments, &opened)?;
     let mut subject = Subject::of_report(&opened, program, words, &arguments.limits)?;
     if arguments.keep {
         let folder = subject.keep(&opened.doubles)?;
         eprintln!("stunt: the double is in {}", folder.display());
     }
-    let run = if arguments.machine {
-        match run_double(&subject, &opened.doubles)? {
+    let run = if in_machine {
+        match run_double(&subject, &opened.doubles, opened.report.replay.check_memory)? {
             Ok(run) => run,
             Err(Stopped::Unsupported(what)) => {
                 eprintln!("stunt: {what}. This is a limit of stunt, not a bug of the program.");
@@ -129,7 +125,7 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
     }
     let agreement = expected.compare(&run);
     let text = if arguments.json {
-        format!("{:#}\n", to_json(report, &run, agreement, arguments.machine))
+        format!("{:#}\n", to_json(report, &run, agreement, in_machine))
     } else {
         to_text(report, &run, agreement)
     };
@@ -250,13 +246,11 @@ impl<'a> Expected<'a> {
         }
     }
 
-    /// Whether code that had a part in the failure is not the code that the report is about.
+    /// Whether the code that failed is not, or may not be, the code that the report is about.
     fn is_another_build(&self, failure: &Failure) -> bool {
+        let identity = failure.shown().and_then(|frame| frame.build_id.as_ref());
         let known = &self.report.failure.frames;
-        failure.frames.iter().any(|frame| {
-            let mut namesakes = known.iter().filter(|it| it.module == frame.module).peekable();
-            namesakes.peek().is_some() && namesakes.all(|it| it.build_id != frame.build_id)
-        }) || !failure.frames.iter().any(|frame| known.iter().any(|it| it.module == frame.module))
+        identity.is_none() || !known.iter().any(|frame| frame.build_id.as_ref() == identity)
     }
 
     /// Addresses and lines move from build to build; functions keep their names.

@@ -22,6 +22,9 @@ pub struct Arguments {
     /// Print the path condition as SMT-LIB 2
     #[arg(long)]
     smtlib: bool,
+    /// Stop at the first invalid access to memory
+    #[arg(long)]
+    check_memory: bool,
     /// The path condition as it is, without relaxations
     #[arg(long)]
     exact: bool,
@@ -31,7 +34,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let subject = Subject::new(&arguments.subject)?;
     let relax = if arguments.exact { Relaxations::NONE } else { Relaxations::ALL };
-    let followed = match follow(&subject, relax)? {
+    let followed = match follow(&subject, relax, arguments.check_memory)? {
         Ok(followed) => followed,
         Err(Stopped::Unsupported(what)) => {
             eprintln!("stunt: {what}. This is a limit of stunt, not a bug of the program.");

@@ -55,8 +55,14 @@ impl LeakGraph {
                 // All bytes of the component at once.
                 match accounts.space(pool, component) {
                     Some(space) => {
+                        let whole = accounts.figure(pool, component).bits.capped(8.0);
                         for (position, byte) in component.bytes().enumerate() {
-                            known.insert(byte, Bits::Exact(revealed(&*space, position)));
+                            let bits = if space.has_marginal(position) {
+                                Bits::Exact(revealed(&*space, position))
+                            } else {
+                                Bits::AtMost(whole.upper())
+                            };
+                            known.insert(byte, bits);
                         }
                     }
                     None => {

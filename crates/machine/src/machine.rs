@@ -135,11 +135,15 @@ impl Machine {
         };
         let death = self.death(symbols);
         let thrown = self.thrown(symbols);
-        judge(Evidence {
+        let mut failure = judge(Evidence {
             status,
             death: death.as_ref().map(Moment::scene),
             thrown: thrown.as_ref().map(Moment::scene),
-        })
+        })?;
+        if matches!(ending, Ending::Killed(signal) if signal.is_invalid_access()) {
+            failure.kind = FailureKind::InvalidAccess;
+        }
+        Some(failure)
     }
 
     /// Forgets the tests of a followed run that came after its failure was certain.
@@ -150,7 +154,10 @@ impl Machine {
                 symbolic.thrown().map(|thrown| thrown.tests)
             }
             FailureKind::Abort => symbolic.doomed(),
-            FailureKind::Signal(_) | FailureKind::StackOverflow | FailureKind::Stated(_) => None,
+            FailureKind::Signal(_)
+            | FailureKind::StackOverflow
+            | FailureKind::InvalidAccess
+            | FailureKind::Stated(_) => None,
         };
         if let Some(count) = certain {
             symbolic.forget_tests_after(count);

@@ -19,6 +19,7 @@ mod split;
 mod stages;
 
 pub mod affine;
+pub mod defined;
 pub mod diagram;
 pub mod enumerate;
 pub mod frontier;

@@ -35,6 +35,15 @@ pub trait Space: Send + Sync {
     /// May panic if there is no solution.
     fn sample(&self, rng: &mut dyn RngCore, out: &mut [u8]);
 
+    /// Whether it is known how often the byte at `position` has each value.
+    fn has_marginal(&self, position: usize) -> bool {
+        let _ = position;
+        true
+    }
+
     /// For each value of the byte at `position`: how many solutions have it there. 256 entries.
+    ///
+    /// # Panics
+    /// May panic if this is not known: see [`Space::has_marginal`].
     fn marginal(&self, position: usize) -> Vec<BigUint>;
 }

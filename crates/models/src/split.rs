@@ -31,7 +31,8 @@ pub(crate) fn split(problem: &Problem<'_>) -> Split {
     if problem.domains.iter().all(|domain| domain.len() > 1) {
         // Without constants a component is connected; two literals may still stand apart in a
         // problem that is no component, so groups are looked for only if there may be some.
-        if problem.literals.len() == 1 {
+        let connected = |&literal: &Term| problem.pool.support(literal).len() == problem.bytes.len();
+        if problem.literals.len() == 1 && problem.literals.iter().all(connected) {
             return Split::Whole;
         }
     }
@@ -228,6 +229,11 @@ impl Space for Joint {
                 out[position] = value;
             }
         }
+    }
+
+    fn has_marginal(&self, position: usize) -> bool {
+        let (part, at) = self.places[position];
+        self.count == BigUint::ZERO || self.parts[part].1.has_marginal(at)
     }
 
     fn marginal(&self, position: usize) -> Vec<BigUint> {

@@ -9,7 +9,7 @@ use crate::budget::Budget;
 use crate::component::Component;
 use crate::space::{Problem, Space};
 use crate::split::{Joint, Split, split};
-use crate::{affine, diagram, enumerate, frontier, histogram, product};
+use crate::{affine, defined, diagram, enumerate, frontier, histogram, product};
 
 /// The memo is emptied when it has this many entries.
 const MOST_REMEMBERED: usize = 1 << 16;
@@ -77,7 +77,8 @@ fn by_stages(problem: &Problem<'_>, budget: &Budget) -> Option<Arc<dyn Space>> {
         .or_else(|| affine::solve(problem, budget))
         .or_else(|| histogram::solve(problem, budget))
         .or_else(|| frontier::solve(problem, &quick))
-        .or_else(|| diagram::solve(problem, &quick));
+        .or_else(|| diagram::solve(problem, &quick))
+        .or_else(|| defined::solve(problem, budget));
     if quickly.is_some() || quick == *budget {
         return quickly;
     }

@@ -25,6 +25,8 @@ pub enum FailureKind {
     Exception,
     /// Calls without end.
     StackOverflow,
+    /// An access to memory that belongs to nobody, found by checking memory.
+    InvalidAccess,
     /// What the user said is a failure, in the user's words (`exit=3`).
     Stated(String),
 }
@@ -39,6 +41,7 @@ impl FailureKind {
             Self::Panic => "panic",
             Self::Exception => "exception",
             Self::StackOverflow => "stack-overflow",
+            Self::InvalidAccess => "invalid-access",
             Self::Stated(_) => "stated",
         }
     }
@@ -55,6 +58,7 @@ impl fmt::Display for FailureKind {
             Self::Panic => f.write_str("panic"),
             Self::Exception => f.write_str("uncaught exception"),
             Self::StackOverflow => f.write_str("stack overflow"),
+            Self::InvalidAccess => f.write_str("invalid memory access"),
             Self::Stated(text) => f.write_str(text),
         }
     }

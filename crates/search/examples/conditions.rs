@@ -32,8 +32,7 @@ fn one(name: &str, pool: &mut Pool, tests: &[Test], original: &Original) {
     let prepared = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut sampler = stunt_solver::Sampler::new();
-    let drawn = castro(&mut condition, original, &mut sampler, &mut rng);
+    let drawn = castro(&mut condition, original, &mut rng);
     let drawing = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
     let measured = condition.measure();
@@ -48,10 +47,11 @@ fn one(name: &str, pool: &mut Pool, tests: &[Test], original: &Original) {
     let largest = components.map(|component| component.len()).max().unwrap_or(0);
     println!(
         "{name:40} tests {:6} literals {:6} largest {largest:5} prepare {prepared:.2} draw {drawing:.2} \
-         measure {measuring:.2} leak {:.2} % {} {state}",
+         measure {measuring:.2} leak {:.2} % {} {state} fixed {}",
         tests.len(),
         condition.condition().len(),
         100.0 * measured.total.value() / size,
         measured.total.kind(),
+        condition.fixed().len(),
     );
 }

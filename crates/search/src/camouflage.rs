@@ -26,6 +26,7 @@ pub fn camouflage(
     original: &Original,
     rng: &mut dyn RngCore,
 ) -> Result<(Double, Measured), Error> {
+    condition.ease(original);
     let mut solver = Solver::new(Budget::default());
     let bytes = condition.hidden.clone();
     let own = original.assignment();

@@ -4,16 +4,17 @@
 //! 2008). The conditions of the original path are collected and solved; what the solution reveals
 //! is at most what the path condition does.
 //!
-//! Guarantee: the double is drawn uniformly from all inputs that take the path, wherever the
-//! components of the condition can be counted or met by chance; the result says where not. So it
-//! tells no more about the original than that this took the path.
+//! Guarantee: the double is drawn uniformly from all inputs that take the path and have the
+//! original's values in the bytes that had to be fixed, because what the program computes from them
+//! is too hard to solve (see `ease.rs`); mostly there are none. So it tells no more about the
+//! original than that it took the path, and those bytes.
 //!
 //! Departures: the paper takes the solver's solution and estimates an upper bound of the leak; here
 //! solutions are random, and figures are exact where the condition can be counted.
 
 use rand::RngCore;
 use stunt_path::Original;
-use stunt_solver::{Budget, Drawn, Sampler, Solver, Uniformity};
+use stunt_solver::{Budget, Drawn, Solver, Uniformity};
 use stunt_terms::Assignment;
 
 use crate::{Double, Error, PathCondition};
@@ -25,12 +26,12 @@ use crate::{Double, Error, PathCondition};
 pub fn castro(
     condition: &mut PathCondition<'_>,
     original: &Original,
-    sampler: &mut Sampler,
     rng: &mut dyn RngCore,
 ) -> Result<Double, Error> {
+    condition.ease(original);
     let mut solver = Solver::new(Budget::default());
     let bytes = condition.hidden.clone();
-    let drawn = sampler.draw(
+    let drawn = condition.sampler.draw(
         condition.pool,
         &mut solver,
         &mut condition.accounts.counter,

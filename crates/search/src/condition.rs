@@ -5,8 +5,10 @@ use std::ops::Range;
 use stunt_leakage::{Accounts, Bits, ByteLeak, LeakGraph, Ledger};
 use stunt_models::{Budget, Condition};
 use stunt_path::{Original, Test};
+use stunt_solver::Sampler;
 use stunt_terms::{InputByte, Pool, Term};
 
+use crate::ease::ease;
 use crate::simplify::simplify;
 
 /// What a condition reveals.
@@ -25,6 +27,8 @@ pub struct PathCondition<'p> {
     pub(crate) ledger: Ledger,
     pub(crate) literals: Vec<Term>,
     pub(crate) hidden: Vec<InputByte>,
+    pub(crate) sampler: Sampler,
+    fixed: Option<Vec<InputByte>>,
 }
 
 impl<'p> PathCondition<'p> {
@@ -37,7 +41,34 @@ impl<'p> PathCondition<'p> {
         for literal in simplify(pool, &mut accounts.masks, &literals) {
             ledger.push(pool, &mut accounts, literal);
         }
-        Self { pool, accounts, ledger, literals, hidden: original.hidden() }
+        let (hidden, sampler) = (original.hidden(), Sampler::new());
+        Self { pool, accounts, ledger, literals, hidden, sampler, fixed: None }
+    }
+
+    /// Makes the condition one that can be drawn from uniformly, at the price of bytes that keep the
+    /// original's values; see [`PathCondition::fixed`]. Figures are those of that condition from
+    /// then on.
+    pub fn ease(&mut self, original: &Original) {
+        if self.fixed.is_some() {
+            return;
+        }
+        let literals: Vec<Term> = self.condition().literals().collect();
+        let own = original.assignment();
+        let eased = ease(self.pool, &mut self.accounts, &mut self.sampler, &own, &literals);
+        if !eased.fixed.is_empty() {
+            self.ledger = Ledger::new();
+            for literal in eased.literals {
+                self.ledger.push(self.pool, &mut self.accounts, literal);
+            }
+        }
+        self.fixed = Some(eased.fixed.into_iter().collect());
+    }
+
+    /// The bytes that keep the original's values, because what the program computes from them is
+    /// too hard to solve. The figures count them as revealed.
+    #[must_use]
+    pub fn fixed(&self) -> &[InputByte] {
+        self.fixed.as_deref().unwrap_or_default()
     }
 
     /// The condition as components.

@@ -11,6 +11,9 @@ use crate::PathCondition;
 pub struct Double {
     /// Its bytes, source by source.
     pub bytes: Vec<Vec<u8>>,
+    /// How many bytes keep the original's values, because what the program computes from them is
+    /// too hard to solve.
+    pub fixed: usize,
     /// Why not every solution had the same chance, if so.
     pub not_uniform: Option<Reason>,
 }
@@ -42,6 +45,7 @@ impl Double {
         if !condition.literals.iter().all(holds) {
             return Err(Error::Wrong);
         }
-        Ok(Self { bytes: original.replaced_by(values), not_uniform })
+        let fixed = condition.fixed().len();
+        Ok(Self { bytes: original.replaced_by(values), fixed, not_uniform })
     }
 }

@@ -9,7 +9,10 @@ mod camouflage;
 mod castro;
 mod condition;
 mod double;
+mod ease;
+mod ranges;
 mod simplify;
+mod zeros;
 
 pub use camouflage::camouflage;
 pub use castro::castro;

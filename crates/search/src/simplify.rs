@@ -14,12 +14,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_models::{ByteSet, Masks};
 use stunt_terms::{InputByte, Op, Pool, Term, mask};
 
+use crate::ranges::Ranges;
+use crate::zeros::told_by_bytes;
+
 /// The rounds after which the rest stays as it is. Each round is sound by itself.
 const MOST_ROUNDS: usize = 40;
 
 /// Literals with the same solutions as those that were given: those over one byte first.
 pub(crate) fn simplify(pool: &mut Pool, masks: &mut Masks, literals: &[Term]) -> Vec<Term> {
-    let mut work = Simplifier { pool, masks, domains: FxHashMap::default(), unary: Vec::new() };
+    let mut work = Simplifier { pool, masks, domains: FxHashMap::default(), unary: Vec::new(), ranges: Ranges::default() };
     match work.run(literals) {
         Ok(open) => {
             let mut all = work.unary;
@@ -40,6 +43,8 @@ struct Simplifier<'a> {
     domains: FxHashMap<InputByte, ByteSet>,
     /// The literals that made the domains.
     unary: Vec<Term>,
+    /// Of terms, under the domains as they were when this round began or are now.
+    ranges: Ranges,
 }
 
 impl Simplifier<'_> {
@@ -61,6 +66,7 @@ impl Simplifier<'_> {
             }
             let mut bytes = std::mem::take(&mut changed);
             bytes.extend(newly.iter().filter_map(|&term| self.pool.support(term).iter().next()));
+            self.ranges.clear();
             let mut memo: FxHashMap<Term, Term> = FxHashMap::default();
             let (mut next, mut seen) = (Vec::with_capacity(open.len()), FxHashSet::default());
             for &literal in &open {
@@ -104,11 +110,14 @@ impl Simplifier<'_> {
                             changed.insert(byte);
                         }
                     }
-                    None => {
-                        if seen.insert(term) {
-                            open.push(term);
+                    None => match told_by_bytes(self.pool, term) {
+                        Some(told) if told != term => pending.push(told),
+                        _ => {
+                            if seen.insert(term) {
+                                open.push(term);
+                            }
                         }
-                    }
+                    },
                 },
             }
         }
@@ -229,12 +238,18 @@ impl Simplifier<'_> {
         }
     }
 
-    /// A Bool over one byte that the byte's domain decides is a constant.
+    /// A Bool that the domains decide is a constant: over one byte, or a comparison of numbers of
+    /// which one is larger anyway.
     fn decided(&mut self, term: Term) -> Term {
         if !self.pool.is_bool(term) {
             return term;
         }
-        let Some((byte, mask)) = self.masks.mask_of(self.pool, term) else { return term };
+        let Some((byte, mask)) = self.masks.mask_of(self.pool, term) else {
+            return match self.ranges.decide(self.pool, &self.domains, term) {
+                Some(decided) => self.pool.boolean(decided),
+                None => term,
+            };
+        };
         let Some(domain) = self.domains.get(&byte) else { return term };
         let inside = domain.intersect(&mask);
         if inside == *domain {

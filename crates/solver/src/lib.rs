@@ -22,6 +22,6 @@ pub use chain::Solver;
 pub use differ::{Different, Differing, differ_most};
 pub use layer::cross::CrossCheck;
 pub use query::{Answer, Budget, Model, Truth, Why};
-pub use sample::{Draw, Drawn, Reason, Sampler, Uniformity};
+pub use sample::{Draw, Drawn, Look, Reason, Sampler, Uniformity};
 pub use script::answer_script;
 pub use statistics::{Layer, Statistics};

@@ -22,6 +22,8 @@ use crate::soft;
 const MOST_TRIES: usize = 20_000;
 /// The most literals whose counting is tried one after the other.
 const MOST_LITERALS: usize = 64;
+/// So many literals that cannot be counted with the others, and no further one is tried.
+const MOST_FAILURES: usize = 6;
 /// The most plans that are remembered.
 const MOST_PLANS: usize = 1 << 12;
 /// The conflicts that varying a solver's model may cost.
@@ -71,6 +73,19 @@ pub enum Drawn {
     Unsat,
     /// It was not found out whether there is one.
     Unknown(Why),
+}
+
+/// How a component can be drawn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Look {
+    /// It was counted: every draw is uniform.
+    Counted,
+    /// It was not, but tries met it: draws are uniform.
+    Met,
+    /// Tries did not meet it, for the sake of these literals: draws are not uniform.
+    Missed(Vec<Term>),
+    /// It has no solution.
+    Empty,
 }
 
 /// How one component is drawn.
@@ -124,7 +139,7 @@ impl Sampler {
         components.sort_by_cached_key(|component| component.bytes().next());
         for component in components {
             let plan = self.plan(pool, solver, counter, component);
-            match drawn_by(&plan, pool, &mut solver.scratch, component, rng) {
+            match tried(&plan, pool, &mut solver.scratch, component, MOST_TRIES, rng) {
                 Tried::Values(found) => values.extend(found),
                 Tried::Unsat => return Drawn::Unsat,
                 Tried::Missed => match varied(pool, solver, component, rng) {
@@ -143,6 +158,35 @@ impl Sampler {
         free.dedup();
         values.extend(free.into_iter().map(|byte| (byte, rng.r#gen())));
         Drawn::Model(Draw { model: Model::from_values(values), uniformity })
+    }
+
+    /// How a component can be drawn. Where it cannot be counted, it must be met `hits` times within
+    /// so many random tries, made with `rng`.
+    pub fn look(
+        &mut self,
+        pool: &Pool,
+        solver: &mut Solver,
+        counter: &mut Counter,
+        component: &Arc<Component>,
+        (hits, tries): (usize, usize),
+        rng: &mut dyn RngCore,
+    ) -> Look {
+        let plan = self.plan(pool, solver, counter, component);
+        match &*plan {
+            Plan::Exact(_) => Look::Counted,
+            Plan::Empty => Look::Empty,
+            Plan::Superset { tested, .. } => {
+                let mut met = (0..hits).map(|_| {
+                    let tries = tries / hits;
+                    tried(&plan, pool, &mut solver.scratch, component, tries, rng)
+                });
+                if met.any(|it| matches!(it, Tried::Missed)) {
+                    Look::Missed(tested.clone())
+                } else {
+                    Look::Met
+                }
+            }
+        }
     }
 
     fn plan(
@@ -210,10 +254,13 @@ fn countable_subset(
     literals.sort_by_key(|&literal| (pool.support(literal).len(), literal));
     let mut tested = Vec::new();
     for (i, literal) in literals.into_iter().enumerate() {
+        if i >= MOST_LITERALS || tested.len() >= MOST_FAILURES {
+            tested.push(literal);
+            continue;
+        }
         let mut longer = kept.clone();
         let change = longer.push(pool, masks, literal);
-        let countable = i < MOST_LITERALS
-            && !longer.is_contradiction()
+        let countable = !longer.is_contradiction()
             && change.added.iter().all(|part| counter.space(pool, part).is_some());
         if countable {
             kept = longer;
@@ -231,11 +278,12 @@ enum Tried {
     Missed,
 }
 
-fn drawn_by(
+fn tried(
     plan: &Plan,
     pool: &Pool,
     scratch: &mut Scratch,
     component: &Component,
+    tries: usize,
     rng: &mut dyn RngCore,
 ) -> Tried {
     match plan {
@@ -248,7 +296,7 @@ fn drawn_by(
         Plan::Superset { parts, tested } => {
             let mut free: Vec<InputByte> = component.bytes().collect();
             free.retain(|byte| parts.iter().all(|(bytes, _)| bytes.binary_search(byte).is_err()));
-            for _ in 0..MOST_TRIES {
+            for _ in 0..tries {
                 let mut values = Values::with_capacity(component.len());
                 for (bytes, space) in parts {
                     let mut out = vec![0; bytes.len()];

@@ -6,6 +6,7 @@ use super::Kernel;
 use crate::{
     code::{Code, Compile, Model, slots},
     cpu::{self, Cpu, Exception, Stop},
+    failure::rethrow_ranges,
     memory::{AddressSpace, Backing, PAGE, Protection},
     stack::{Mapping, Module},
     symbolic::{Symbolic, hooks},
@@ -61,7 +62,17 @@ impl Kernel {
         let cpu = process.threads[0].cpu.clone();
         let Some(space) = &mut process.space else { return };
         let found = hooks(&modules, |resolver| resolve(&cpu, space, resolver));
-        symbolic.set_hooks(found);
+        let libraries = space
+            .regions()
+            .filter(|region| region.protection.contains(Protection::EXECUTE))
+            .filter(|region| {
+                let name = region.name.rsplit('/').next().unwrap_or_default();
+                ["libc.so", "libc-", "ld-", "libm.so"].iter().any(|it| name.starts_with(it))
+            })
+            .map(|region| region.start..region.end)
+            .collect();
+        symbolic.begin_checks(&cpu, space, libraries);
+        symbolic.set_hooks(found, rethrow_ranges(&modules));
     }
 
     /// Where the first process begins, after its libraries are loaded.
@@ -69,7 +80,8 @@ impl Kernel {
         const AT_ENTRY: u64 = 9;
         let process = self.processes.0.get(&super::kernel::FIRST_PID)?;
         let mut pairs = process.program.auxiliary.chunks_exact(16).map(|pair| {
-            let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
+            let word =
+                |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
             (word(0), word(8))
         });
         pairs.find(|&(key, _)| key == AT_ENTRY).map(|(_, value)| value)

@@ -376,6 +376,10 @@ impl Kernel {
                 Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Limit => {
                     return Turn::Ended(Ending::Limit(LimitReached::Memory));
                 }
+                Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Guarded => {
+                    self.kill(pid, tid, Signal::of_invalid_access(fault.address), true);
+                    break false;
+                }
                 Stop::Exception(exception) => {
                     self.force(pid, tid, Signal::of_exception(exception, rip));
                 }

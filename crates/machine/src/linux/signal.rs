@@ -86,6 +86,18 @@ impl Signal {
         Self { number, code: 0x80, value: 0, extra: 0, trap: (0, 0) }
     }
 
+    /// The signal that stands for an access that checked memory does not allow. No kernel sends one
+    /// with this code.
+    pub(crate) fn of_invalid_access(address: u64) -> Self {
+        Self { number: SIGSEGV, code: -100, value: address, extra: 0, trap: (0, 0) }
+    }
+
+    /// Whether checked memory was accessed in a way that is not allowed.
+    #[must_use]
+    pub fn is_invalid_access(&self) -> bool {
+        self.code == -100
+    }
+
     /// What the kernel makes of an exception.
     pub(crate) fn of_exception(exception: Exception, rip: u64) -> Self {
         let fault = |number, code, value, trap| Self { number, code, value, extra: 0, trap };
@@ -97,7 +109,9 @@ impl Signal {
                     crate::memory::Access::Execute => 0x14,
                 };
                 match reason {
-                    Reason::Unmapped | Reason::Limit | Reason::Marked => fault(SIGSEGV, 1, address, (14, error)),
+                    Reason::Unmapped | Reason::Limit | Reason::Marked | Reason::Guarded => {
+                        fault(SIGSEGV, 1, address, (14, error))
+                    }
                     Reason::Protected => fault(SIGSEGV, 2, address, (14, error | 1)),
                     Reason::NotCanonical => fault(SIGSEGV, 0x80, 0, (13, 0)),
                     Reason::BehindFile => fault(SIGBUS, 2, address, (14, error)),

@@ -28,6 +28,8 @@ pub enum Reason {
     /// A byte stands for more than its value: whoever marked it must look. Not a fault of the
     /// program.
     Marked,
+    /// A byte that must not be touched while memory is checked.
+    Guarded,
     /// The memory limit of the machine is used up. Not a fault of the program.
     Limit,
 }

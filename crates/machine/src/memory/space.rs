@@ -47,6 +47,8 @@ pub struct AddressSpace {
     marks: Marks,
     /// Loads of marked bytes do not stop.
     blind: bool,
+    /// Stores to marked bytes stop as well.
+    guarded: bool,
     /// Marked bytes that the kernel looked at.
     looked: Vec<(u64, u64)>,
 }
@@ -68,6 +70,7 @@ impl AddressSpace {
             known_code: fresh_version(),
             marks: Marks::default(),
             blind: false,
+            guarded: false,
             looked: Vec::new(),
         }
     }
@@ -91,6 +94,7 @@ impl AddressSpace {
             known_code: self.known_code,
             marks: self.marks.clone(),
             blind: self.blind,
+            guarded: self.guarded,
             looked: self.looked.clone(),
         }
     }
@@ -138,7 +142,13 @@ impl AddressSpace {
     #[inline(never)]
     fn store_slowly<const N: usize>(&mut self, address: u64, value: [u8; N]) -> Result<(), Fault> {
         self.writable(address)?;
-        if self.tlb.store(address, value) { Ok(()) } else { self.write(address, &value) }
+        if self.tlb.store(address, value) {
+            return Ok(());
+        }
+        if self.guarded && !self.blind && self.marks.any(address, N as u64) {
+            return Err(Fault { address, access: Access::Write, reason: Reason::Marked });
+        }
+        self.write(address, &value)
     }
 
     /// Fills `buffer` from `address` on.
@@ -365,6 +375,11 @@ impl AddressSpace {
     /// Whether loads of marked bytes go through instead of stopping.
     pub(crate) fn set_blind(&mut self, blind: bool) {
         self.blind = blind;
+    }
+
+    /// Lets stores to marked bytes stop from now on, too.
+    pub(crate) fn set_guarded(&mut self) {
+        self.guarded = true;
     }
 
     /// The kernel looks at bytes; if any is marked, it is in [`Self::take_looks`].

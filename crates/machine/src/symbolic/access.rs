@@ -8,7 +8,7 @@ use stunt_terms::{Op as TermOp, Term};
 use crate::{
     code::{Op, Slot, Width, slots},
     cpu::{Cpu, Exception, step},
-    memory::{AddressSpace, Fault, Mark, PAGE, TOP},
+    memory::{Access, AddressSpace, Fault, Mark, PAGE, TOP},
 };
 
 use super::{Symbolic, shadow::Meaning};
@@ -91,10 +91,11 @@ impl Symbolic {
         let marks: SmallVec<[Option<Mark>; 8]> =
             (0..length).map(|k| space.mark_of(at.wrapping_add(k))).collect();
         // Most often it is one value that was stored as a whole.
-        if let Some(Meaning::Piece(term, 0)) = marks[0].map(Meaning::of)
+        if let Some(Meaning::Piece(term, 0)) = marks[0].and_then(Meaning::of)
             && u64::from(self.pool.width(term)) == 8 * length
-            && (1..length)
-                .all(|k| marks[k as usize].map(Meaning::of) == Some(Meaning::Piece(term, k as u8)))
+            && (1..length).all(|k| {
+                marks[k as usize].and_then(Meaning::of) == Some(Meaning::Piece(term, k as u8))
+            })
         {
             return Some(term).filter(|term| !self.known.contains_key(term));
         }
@@ -103,13 +104,13 @@ impl Symbolic {
         let mut whole: Option<Term> = None;
         let mut k = 0;
         while k < length as usize {
-            let (piece, count) = match marks[k].map(Meaning::of) {
+            let (piece, count) = match marks[k].and_then(Meaning::of) {
                 None => (self.pool.constant(8, u128::from(bytes[k])), 1),
                 Some(Meaning::Input(byte)) => (self.pool.byte(byte), 1),
                 Some(Meaning::Piece(term, first)) => {
                     // As many of its neighbours as there are.
                     let follows = |n: usize| {
-                        marks.get(k + n).copied().flatten().map(Meaning::of)
+                        marks.get(k + n).copied().flatten().and_then(Meaning::of)
                             == Some(Meaning::Piece(term, first + n as u8))
                     };
                     let count = (1..).take_while(|&n| follows(n)).count() + 1;
@@ -149,6 +150,7 @@ impl Symbolic {
         w: Width,
     ) -> Result<(u64, Option<Term>), Exception> {
         let at = address.at;
+        self.guarded(space, at, w.bytes(), Access::Read)?;
         space.set_blind(true);
         let value = match w {
             Width::W8 => space.load(at).map(|v| u64::from(u8::from_le_bytes(v))),
@@ -180,12 +182,15 @@ impl Symbolic {
         term: Option<Term>,
     ) -> Result<(), Exception> {
         let at = address.at;
+        self.guarded(space, at, w.bytes(), Access::Write)?;
+        space.set_blind(true);
         let stored = match w {
             Width::W8 => space.store(at, (value as u8).to_le_bytes()),
             Width::W16 => space.store(at, (value as u16).to_le_bytes()),
             Width::W32 => space.store(at, (value as u32).to_le_bytes()),
             Width::W64 => space.store(at, value.to_le_bytes()),
         };
+        space.set_blind(false);
         stored.map_err(|fault| self.fault(space, address, fault))?;
         self.pin_address(address, Pin::StoreAddress);
         if let Some(term) = term {
@@ -360,7 +365,11 @@ impl Symbolic {
         };
         let store = |it: &mut Self, cpu: &Cpu, space: &mut AddressSpace, a, address, w| {
             let term = cpu.shadow.get(a).is_some().then(|| it.at_width(cpu, w, a));
-            it.store(space, address, w, cpu.get(a), term)
+            it.store(space, address, w, cpu.get(a), term)?;
+            if w == Width::W64 {
+                it.stored(cpu, space, address.at, cpu.get(a));
+            }
+            Ok(())
         };
         match *op {
             Op::Load8 { d, base, index, shift, disp } => {
@@ -462,6 +471,8 @@ impl Symbolic {
         op: &Op,
         address: Address,
     ) -> Result<(), Exception> {
+        let (length, access) = extent(op);
+        self.guarded(space, address.at, length, access)?;
         space.set_blind(true);
         let done = step(cpu, space, op);
         space.set_blind(false);
@@ -472,6 +483,18 @@ impl Symbolic {
                 other
             }
         })
+    }
+}
+
+/// How many bytes an op touches at its address, and how.
+fn extent(op: &Op) -> (u64, Access) {
+    match *op {
+        Op::Load128 { .. } => (16, Access::Read),
+        Op::Pop { .. } => (8, Access::Read),
+        Op::Store128 { .. } => (16, Access::Write),
+        Op::StoreImm { w, .. } => (w.bytes(), Access::Write),
+        Op::Push { .. } => (8, Access::Write),
+        _ => (0, Access::Read),
     }
 }
 

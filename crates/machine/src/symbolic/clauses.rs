@@ -2,8 +2,8 @@
 //!
 //! A compiler makes a branch of each clause, and the branches share a target. Where control comes
 //! to that target by one of them, it is looked whether it could have come by a neighbour, too, with
-//! nothing but pure code in between. Then both branches are one test, and registers that differ
-//! stand for whichever value it would have been (Camouflage's multi-clause conditionals).
+//! nothing but pure code in between, and nothing different afterwards. Then both branches are one
+//! test (Camouflage's multi-clause conditionals).
 
 use stunt_path::TestKind;
 use stunt_terms::Term;
@@ -20,8 +20,8 @@ use super::Symbolic;
 const MOST_CLAUSES: u32 = 4;
 /// The most ops of a clause.
 const MOST_OPS: usize = 24;
-/// The most registers that may differ.
-const MOST_DIFFERENT: usize = 3;
+/// How many blocks ahead it is looked whether a register is read.
+const FORESIGHT: u32 = 4;
 
 /// A branch that was just taken, and whose condition is not a test yet.
 #[derive(Clone, Copy)]
@@ -110,15 +110,10 @@ impl Symbolic {
         pending: &Pending,
         condition: Term,
     ) -> bool {
-        let Some(differing) = self.differing(cpu, &pending.before, space, code) else {
+        if !self.agree(cpu, &pending.before, space, code) {
             return false;
-        };
-        self.retract_after(pending.tests.0);
-        for slot in differing {
-            let (now, before) = (self.term(cpu, slot), self.term(&pending.before, slot));
-            let either = self.pool.ite(pending.condition, now, before);
-            self.put(cpu, slot, Some(either));
         }
+        self.retract_after(pending.tests.0);
         cpu.shadow.put_flags(None);
         let earlier = self.pool.not(pending.condition);
         let either = self.pool.or(earlier, condition);
@@ -141,11 +136,8 @@ impl Symbolic {
         let led = self.clause(&mut aside, space, code, other, goal, MOST_CLAUSES);
         self.at = at;
         let led = led.filter(|&led| self.pool.as_const(led) != Some(0))?;
-        let differing = self.differing(cpu, &aside, space, code)?;
-        for slot in differing {
-            let (now, then) = (self.term(cpu, slot), self.term(&aside, slot));
-            let either = self.pool.ite(condition, now, then);
-            self.put(cpu, slot, Some(either));
+        if !self.agree(cpu, &aside, space, code) {
+            return None;
         }
         cpu.shadow.put_flags(None);
         Some(self.pool.or(condition, led))
@@ -204,40 +196,73 @@ impl Symbolic {
         }
     }
 
-    /// The registers in which two states differ that come to the same place; nothing if they differ
-    /// in something that cannot be brought together.
-    fn differing(
+    /// Whether two states that come to the same place go on alike: what differs is not read.
+    fn agree(
         &mut self,
-        cpu: &Cpu,
+        cpu: &mut Cpu,
         aside: &Cpu,
         space: &mut AddressSpace,
         code: &mut Code,
-    ) -> Option<Vec<Slot>> {
+    ) -> bool {
         let rip = cpu.rip();
         if self.watched.contains(&rip) {
-            return None;
+            return false;
         }
         let id = code.find(rip, space);
-        let next = &code.entry(id).block;
-        if !next.flags_unread {
-            return None;
+        if !code.entry(id).block.flags_unread {
+            return false;
         }
-        let mut all = Vec::new();
+        let mut differ = Vec::new();
         for slot in (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP) {
             let same =
                 cpu.get(slot) == aside.get(slot) && cpu.shadow.get(slot) == aside.shadow.get(slot);
-            let dead = next.effects.writes.has(slot) && !next.effects.reads.has(slot);
-            if same || dead {
-                continue;
+            if !same {
+                if !self.is_dead(space, code, slot, rip, FORESIGHT) {
+                    return false;
+                }
+                differ.push(slot);
             }
-            // Pointers that may be either would fix more than is gained.
-            let small = cpu.get(slot) >> 32 == 0 && aside.get(slot) >> 32 == 0;
-            if slot == slots::RSP || !small {
-                return None;
-            }
-            all.push(slot);
         }
-        (all.len() <= MOST_DIFFERENT).then_some(all)
+        // Nobody reads them, so they need not stand for anything.
+        differ.into_iter().for_each(|slot| cpu.shadow.put(slot, None));
+        true
+    }
+
+    /// Whether a register is overwritten before it is read, on every way from an address on.
+    fn is_dead(
+        &self,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        slot: Slot,
+        at: u64,
+        depth: u32,
+    ) -> bool {
+        if depth == 0 || self.watched.contains(&at) {
+            return false;
+        }
+        let id = code.find(at, space);
+        let block = &code.entry(id).block;
+        if block.effects.reads.has(slot) {
+            return false;
+        }
+        if block.effects.writes.has(slot) {
+            return true;
+        }
+        let (end, sides) = (block.end, [block.target(0), block.target(1)]);
+        match end {
+            End::Next => self.is_dead(space, code, slot, sides[1], depth - 1),
+            End::Jump(target) => self.is_dead(space, code, slot, target, depth - 1),
+            End::Branch { .. }
+            | End::CompareBranch { .. }
+            | End::TestBranch { .. }
+            | End::ZeroBranch { .. } => {
+                sides.into_iter().all(|side| self.is_dead(space, code, slot, side, depth - 1))
+            }
+            // What a caller may not expect to be kept, and a callee may not expect to be given.
+            End::Call(_) | End::CallIndirect(_) => matches!(slot, 10 | 11),
+            End::Return(_) => matches!(slot, 1 | 6..=11),
+            End::Indirect(_) | End::Trap(_) => false,
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Conditions on the lazy flags, as terms.
 //!
 //! What produced the flags is known, so that `cmp; jb` gives `a <u b` and not a pattern of bits.
-//! PF and AF of results are not followed where flags must be written down as bits: nothing but
-//! `pushf` and `lahf` could read them there.
+//! AF is not followed where flags must be written down as bits: nothing but `pushf` and `lahf` could
+//! read it there.
 
 use stunt_terms::{Pool, Term};
 
@@ -147,12 +147,7 @@ impl<'a> Flags<'a> {
             return self.flag(PF);
         }
         let r = self.result();
-        let low = self.pool.extract(7, 0, r);
-        let even: Vec<u64> = (0..256u64).map(|v| u64::from(v.count_ones() % 2 == 0)).collect();
-        let table = self.pool.add_table(8, even);
-        let even = self.pool.table(table, low);
-        let one = self.pool.constant(8, 1);
-        self.pool.eq(even, one)
+        even_parity(self.pool, r)
     }
 
     /// OF.
@@ -237,24 +232,48 @@ impl<'a> Flags<'a> {
         if negated { self.pool.not(plain) } else { plain }
     }
 
-    /// The flags as bits in their places in `rflags`, 64 of them; PF and AF as in `known`.
+    /// The flags as bits in their places in `rflags`, 64 of them; AF as in `known`.
     pub(super) fn word(&mut self, known: u64) -> Term {
         if self.kind == FlagKind::Bits
             && let FlagTerms::Result(r, _) = self.terms
         {
             return r;
         }
-        let followed = 1u64 << CF | 1 << ZF | 1 << SF | 1 << OF;
-        let mut word = self.pool.constant(64, u128::from(known & !followed));
-        for (bit, flag) in
-            [(CF, self.carry()), (ZF, self.zero()), (SF, self.sign()), (OF, self.overflow())]
-        {
-            let (set, clear) = (self.pool.constant(64, 1 << bit), self.pool.constant(64, 0));
-            let flag = self.pool.ite(flag, set, clear);
-            word = self.pool.or(word, flag);
-        }
-        word
+        let followed = 1u64 << CF | 1 << PF | 1 << ZF | 1 << SF | 1 << OF;
+        let word = self.pool.constant(64, u128::from(known & !followed));
+        let flags = [
+            (CF, self.carry()),
+            (PF, self.parity()),
+            (ZF, self.zero()),
+            (SF, self.sign()),
+            (OF, self.overflow()),
+        ];
+        flags.into_iter().fold(word, |word, (bit, flag)| with_flag(self.pool, word, bit, flag))
     }
+}
+
+/// Whether the lowest byte of a term has an even number of ones.
+fn even_parity(pool: &mut Pool, r: Term) -> Term {
+    let low = pool.extract(7, 0, r);
+    let even: Vec<u64> = (0..256u64).map(|v| u64::from(v.count_ones() % 2 == 0)).collect();
+    let table = pool.add_table(8, even);
+    let even = pool.table(table, low);
+    let one = pool.constant(8, 1);
+    pool.eq(even, one)
+}
+
+fn with_flag(pool: &mut Pool, word: Term, bit: u8, flag: Term) -> Term {
+    let (set, clear) = (pool.constant(64, 1 << bit), pool.constant(64, 0));
+    let flag = pool.ite(flag, set, clear);
+    pool.or(word, flag)
+}
+
+/// PF, ZF and SF of a result, in their places in a word that is otherwise zero.
+pub(super) fn flags_of_result(pool: &mut Pool, r: Term) -> Term {
+    let zero = pool.constant(pool.width(r), 0);
+    let flags = [(PF, even_parity(pool, r)), (ZF, pool.eq(r, zero)), (SF, pool.slt(r, zero))];
+    let word = pool.constant(64, 0);
+    flags.into_iter().fold(word, |word, (bit, flag)| with_flag(pool, word, bit, flag))
 }
 
 /// Writes the flags of `cpu` down as bits, so that single ones of them can be replaced. Gives the

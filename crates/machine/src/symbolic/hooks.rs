@@ -3,6 +3,7 @@
 //! A hook is a guess about what a function of that name does; the double is run natively in the
 //! end, so that a wrong guess costs a double and never a wrong claim.
 
+use super::guard::HeapCall;
 use crate::{
     code::{Slot, slots},
     cpu::Cpu,
@@ -36,6 +37,10 @@ pub(crate) enum Hook {
     /// These arguments are sizes or counts: they are fixed, before code that deals with memory takes
     /// them apart.
     Sizes(&'static [Slot]),
+    /// A call of the allocator.
+    Heap(HeapCall),
+    /// Frames are left without their functions' ends.
+    Leave,
     /// Output for people, which the program does not read again.
     Output,
 }
@@ -62,13 +67,18 @@ const FUNCTIONS: &[(&str, Hook)] = &[
     ("strncmp", compare(true, true, false)),
     ("strcasecmp", compare(true, false, true)),
     ("strncasecmp", compare(true, true, true)),
-    ("malloc", Hook::Sizes(&[slots::RDI])),
-    ("calloc", Hook::Sizes(&[slots::RDI, slots::RSI])),
-    ("realloc", Hook::Sizes(&[slots::RSI])),
-    ("reallocarray", Hook::Sizes(&[slots::RSI, slots::RDX])),
-    ("aligned_alloc", Hook::Sizes(&[slots::RSI])),
-    ("posix_memalign", Hook::Sizes(&[slots::RDX])),
-    ("memalign", Hook::Sizes(&[slots::RSI])),
+    ("malloc", Hook::Heap(HeapCall::Malloc)),
+    ("calloc", Hook::Heap(HeapCall::Calloc)),
+    ("realloc", Hook::Heap(HeapCall::Realloc)),
+    ("reallocarray", Hook::Heap(HeapCall::ReallocArray)),
+    ("aligned_alloc", Hook::Heap(HeapCall::Aligned)),
+    ("memalign", Hook::Heap(HeapCall::Aligned)),
+    ("posix_memalign", Hook::Heap(HeapCall::PosixAligned)),
+    ("free", Hook::Heap(HeapCall::Free)),
+    ("malloc_usable_size", Hook::Heap(HeapCall::UsableSize)),
+    ("longjmp", Hook::Leave),
+    ("siglongjmp", Hook::Leave),
+    ("__longjmp_chk", Hook::Leave),
     ("memcpy", Hook::Sizes(&[slots::RDX])),
     ("memmove", Hook::Sizes(&[slots::RDX])),
     ("mempcpy", Hook::Sizes(&[slots::RDX])),

@@ -4,6 +4,7 @@
 //! run ──► step, access, strings      every op is done on values, and said in terms
 //!  │        └──► flags, bits, vector    what operations mean on terms
 //!  ├──► hooks, summaries                functions that are known by name
+//!  ├──► guard                           checked memory
 //!  └──► session                         the tests and pins that come of it
 //! ```
 //!
@@ -16,6 +17,7 @@ mod access;
 pub(crate) mod bits;
 mod clauses;
 mod flags;
+mod guard;
 mod hooks;
 mod run;
 mod session;

@@ -116,7 +116,16 @@ impl Symbolic {
         let Some(&hook) = self.hooks.get(&rip) else { return Hooked::Unknown };
         self.at = rip;
         match hook {
-            Hook::Throw => self.throw(cpu, space),
+            Hook::Throw => {
+                self.throw(cpu, space);
+                self.forget_canaries(space);
+            }
+            Hook::Leave => self.forget_canaries(space),
+            Hook::Heap(call) => {
+                if self.heap_call(cpu, space, call) {
+                    return Hooked::Returned;
+                }
+            }
             Hook::Doom => {
                 self.doom();
                 return Hooked::Returned;
@@ -134,6 +143,7 @@ impl Symbolic {
                 if let Some(to) = return_address(cpu, space) {
                     let above = cpu.get(slots::RSP);
                     self.ignored = Some(Ignored { to, above });
+                    return Hooked::Returned;
                 }
             }
         }
@@ -167,7 +177,14 @@ impl Symbolic {
                     cpu.shadow = Shadow::default();
                     break None;
                 }
-                Some(Hook::Doom | Hook::Compare(_) | Hook::Output | Hook::Sizes(_)) => {}
+                Some(
+                    Hook::Doom
+                    | Hook::Compare(_)
+                    | Hook::Output
+                    | Hook::Sizes(_)
+                    | Hook::Heap(_)
+                    | Hook::Leave,
+                ) => {}
             }
             let id = code.find_behind(rip, space);
             if let Err(stop) = plainly(cpu, space, &code.entry(id).block) {
@@ -201,13 +218,14 @@ impl Symbolic {
             }
             code.synchronise(space);
             let id = if self.watched.contains(&rip) {
-                match self.hooks.get(&rip) {
+                match self.hooks.get(&rip).copied() {
                     Some(Hook::Throw) => self.throw(cpu, space),
                     Some(Hook::Doom) => {
                         self.ignored = None;
                         self.doom();
                         break None;
                     }
+                    Some(Hook::Heap(heap)) if self.heap_call(cpu, space, heap) => continue,
                     _ => {}
                 }
                 code.find_behind(rip, space)

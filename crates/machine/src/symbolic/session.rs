@@ -1,6 +1,6 @@
 //! What a symbolic run gathers: terms, tests, and what was learned on the way.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_path::{Pin, Test, TestKind};
@@ -15,6 +15,7 @@ use crate::{
 use super::{
     clauses::{Held, Pending},
     flags::low,
+    guard::Guards,
     hooks::Hook,
 };
 
@@ -79,6 +80,7 @@ pub struct Symbolic {
     /// How many tests there were when a function was called that does not return.
     doom: Option<usize>,
     thrown: Option<Box<Throw>>,
+    rethrows: Vec<Range<u64>>,
     /// A function is running whose doings do not matter.
     pub(super) ignored: Option<Ignored>,
     /// The program is doomed: it is not followed any more, unless somebody catches what is thrown.
@@ -92,6 +94,8 @@ pub struct Symbolic {
     learned: Vec<(usize, Term, Option<(u128, u128)>)>,
     /// When terms were fixed: how many tests there were then.
     fixed: Vec<(usize, Term)>,
+    /// The checked heap, if memory is checked.
+    pub(super) guards: Option<Guards>,
     /// Terms that were fixed, and to what.
     pub(super) known: FxHashMap<Term, u64>,
     /// The run's own input, to say which way choices went.
@@ -117,11 +121,13 @@ impl Symbolic {
             watched: Arc::default(),
             doom: None,
             thrown: None,
+            rethrows: Vec::new(),
             ignored: None,
             lost: false,
             held: None,
             pending: None,
             learned: Vec::new(),
+            guards: None,
             fixed: Vec::new(),
             known: FxHashMap::default(),
             input: None,
@@ -147,8 +153,9 @@ impl Symbolic {
         self.watched = Arc::new(entry.into_iter().collect());
     }
 
-    /// The functions that are known by name.
-    pub(crate) fn set_hooks(&mut self, hooks: Vec<(u64, Hook)>) {
+    /// The functions that are known by name, and the code that throws what was thrown before.
+    pub(crate) fn set_hooks(&mut self, hooks: Vec<(u64, Hook)>, rethrows: Vec<Range<u64>>) {
+        self.rethrows = rethrows;
         self.hooks = hooks.into_iter().collect();
         self.watched = Arc::new(self.hooks.keys().copied().collect());
     }
@@ -167,6 +174,11 @@ impl Symbolic {
 
     /// An exception or a panic is thrown.
     pub(super) fn throw(&mut self, cpu: &Cpu, space: &mut AddressSpace) {
+        let again = super::hooks::return_address(cpu, space)
+            .is_some_and(|to| self.rethrows.iter().any(|range| range.contains(&to)));
+        if again && self.thrown.is_some() {
+            return;
+        }
         let tests = self.doom.unwrap_or(self.tests.len());
         self.thrown = Some(Box::new(Throw { cpu: cpu.clone(), space: space.fork(), tests }));
     }

@@ -12,6 +12,8 @@ use crate::{
     memory::Mark,
 };
 
+use super::guard::Guard;
+
 /// Where the lazy flags come from, as terms of 64 bits that are cut to the width of the operation.
 #[derive(Clone, Copy)]
 pub(super) enum FlagTerms {
@@ -114,14 +116,17 @@ impl Meaning {
         Mark(NonZeroU64::new(word).expect("a handle is not zero"))
     }
 
-    /// The meaning of a mark.
-    pub(crate) fn of(mark: Mark) -> Self {
+    /// The meaning of a mark; guards have none.
+    pub(crate) fn of(mark: Mark) -> Option<Self> {
         let word = mark.0.get();
-        if word & Self::INPUT != 0 {
+        if Guard::of(mark).is_some() {
+            return None;
+        }
+        Some(if word & Self::INPUT != 0 {
             Self::Input(InputByte::new((word >> 32) as u16 & 0x7fff, word as u32))
         } else {
             let handle = NonZeroU32::new(word as u32).expect("a handle is not zero");
             Self::Piece(Term::from_handle(handle), (word >> 32) as u8)
-        }
+        })
     }
 }

@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     Symbolic, bits,
-    flags::{Flags, as_bits, low},
+    flags::{Flags, as_bits, flags_of_result, low},
     shadow::FlagTerms,
     vector,
 };
@@ -222,17 +222,21 @@ impl Symbolic {
             }
             Op::ShiftDoubleF { right, w, d, a, b, c, imm } => {
                 self.pin_slot(cpu, c, Pin::Operation);
-                self.pin_slot(cpu, slots::FLAG_RESULT, Pin::Operation);
                 let (x, y) = (self.term(cpu, a), self.term(cpu, b));
-                let count = u128::from(cpu.get(c).wrapping_add(u64::from(imm)));
-                let count = self.pool.constant(64, count);
-                let r = bits::shift_double(&mut self.pool, right, w, x, y, count);
+                let count = cpu.get(c).wrapping_add(u64::from(imm));
+                let by = self.pool.constant(64, u128::from(count));
+                let r = bits::shift_double(&mut self.pool, right, w, x, y, by);
                 let Some(r) = r else { return self.pinned(cpu, space, op, Pin::Operation) };
                 step(cpu, space, op)?;
                 self.put(cpu, d, Some(r));
-                // The bit shifted out and the overflow are not followed; zero and sign are.
-                let r = low(&mut self.pool, w, r);
-                self.result_in_bits(cpu, w, r);
+                let count = (count & if w == Width::W64 { 63 } else { 31 }) as u8;
+                // Without a shift the flags stay.
+                if count != 0 {
+                    let (x, y) = (low(&mut self.pool, w, x), low(&mut self.pool, w, y));
+                    let r = low(&mut self.pool, w, r);
+                    let word = self.flags_of_double_shift(right, x, y, r, count);
+                    self.put_flag_bits(cpu, word);
+                }
                 return Ok(());
             }
             Op::BitTestF { f, w, d, a, b, imm } => {
@@ -446,18 +450,26 @@ impl Symbolic {
         }
     }
 
-    /// ZF and SF follow the result, the other flags keep their values.
-    fn result_in_bits(&mut self, cpu: &mut Cpu, w: Width, r: Term) {
-        let known = cpu.flag_bits();
-        let zero = self.pool.constant(w.bits() as u8, 0);
-        let (is_zero, negative) = (self.pool.eq(r, zero), self.pool.slt(r, zero));
-        let mut word = self.pool.constant(64, u128::from(known & !0xc0));
-        for (condition, bit) in [(is_zero, 6), (negative, 7)] {
-            let (set, clear) = (self.pool.constant(64, 1 << bit), self.pool.constant(64, 0));
-            let flag = self.pool.ite(condition, set, clear);
+    /// The flags after `shld` and `shrd` by a count that is not zero.
+    fn flags_of_double_shift(&mut self, right: bool, x: Term, y: Term, r: Term, count: u8) -> Term {
+        let bits = self.pool.width(x);
+        // The last bit that went out. Words can be shifted by more than their width; then it is a
+        // bit of the second operand.
+        let out = match (right, count <= bits) {
+            (true, true) => self.pool.extract(count - 1, count - 1, x),
+            (false, true) => self.pool.extract(bits - count, bits - count, x),
+            (true, false) => self.pool.extract(count - 1 - bits, count - 1 - bits, y),
+            (false, false) => self.pool.extract(2 * bits - count, 2 * bits - count, y),
+        };
+        let changed = self.pool.xor(r, x);
+        let over = self.pool.extract(bits - 1, bits - 1, changed);
+        let mut word = flags_of_result(&mut self.pool, r);
+        for (bit, place) in [(out, 0), (over, 11)] {
+            let (wide, by) = (self.pool.zero_extend(64, bit), self.pool.constant(64, place));
+            let flag = self.pool.shl(wide, by);
             word = self.pool.or(word, flag);
         }
-        self.put_flag_bits(cpu, word);
+        word
     }
 
     fn shift(

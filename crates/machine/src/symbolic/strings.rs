@@ -8,7 +8,7 @@ use stunt_path::{Pin, TestKind};
 use crate::{
     code::{Op, Repeat, StringOp, Width, slots},
     cpu::{Cpu, Exception, FlagKind, step},
-    memory::{AddressSpace, Mark},
+    memory::{Access, AddressSpace, Mark},
 };
 
 use super::{Symbolic, access::Address, flags::low, shadow::FlagTerms};
@@ -37,6 +37,21 @@ impl Symbolic {
         let from = cpu.get(segment).wrapping_add(cpu.get(slots::RSI) & mask);
         let to = cpu.get(slots::RDI) & mask;
         let apart = from.abs_diff(to) >= length;
+        let (loads, stores) = match f {
+            StringOp::Movs => (Some(from), Some(to)),
+            StringOp::Stos => (None, Some(to)),
+            StringOp::Lods => (Some(from), None),
+            // How far these go depends on what they find.
+            StringOp::Scas | StringOp::Cmps => (None, None),
+        };
+        if !down && length < 1 << 24 {
+            if let Some(at) = loads {
+                self.guarded(space, at, length, Access::Read)?;
+            }
+            if let Some(at) = stores {
+                self.guarded(space, at, length, Access::Write)?;
+            }
+        }
         match f {
             StringOp::Movs if apart && !down && length < 1 << 24 => {
                 let marks: Option<Vec<Option<Mark>>> = space

@@ -14,9 +14,6 @@ use crate::follow::{Subject, difference};
 use crate::place::{self, Place};
 use crate::table::{Command, Run};
 
-/// The most bytes of input that are followed in a run: each is a variable.
-const MOST_BYTES: u64 = 40_000;
-
 /// Whether a run names a file that could be followed, or has standard input.
 pub fn reads_files(run: &Run) -> bool {
     run.stdin.is_some() || words(run).iter().any(|word| word.contains('.'))
@@ -36,20 +33,13 @@ fn words(run: &Run) -> Vec<String> {
 /// The files of the folder that the command names, and standard input.
 fn inputs(run: &Run, place: &Place) -> Vec<InputPlace> {
     let mut places = Vec::new();
-    let mut room = MOST_BYTES;
-    let mut fits = |path: &Path| {
-        let Ok(metadata) = path.metadata() else { return false };
-        let fits = metadata.is_file() && metadata.len() <= room;
-        room -= if fits { metadata.len() } else { 0 };
-        fits
-    };
-    if place.stdin.as_deref().is_some_and(&mut fits) {
+    if place.stdin.as_deref().is_some_and(Path::is_file) {
         places.push(InputPlace::StandardInput);
     }
     for word in words(run) {
         let file = InputPlace::File(word.clone().into_bytes());
         let here = Path::new(&word).is_relative() && !word.is_empty();
-        if here && !places.contains(&file) && fits(&place.folder.join(&word)) {
+        if here && !places.contains(&file) && place.folder.join(&word).is_file() {
             places.push(file);
         }
     }

@@ -15,6 +15,9 @@ use stunt_terms::{Assignment, InputByte};
 /// Far above what any run needs; who gets here runs in circles.
 const MOST_INSTRUCTIONS: u64 = 2_000_000_000;
 
+/// How much of an input is followed. Every byte more is a variable more.
+const MOST_BYTES: u64 = 4096;
+
 /// A program with all that it sees.
 #[derive(Clone)]
 pub struct Subject {
@@ -81,13 +84,16 @@ impl Subject {
         Ok(done(self.machine()?))
     }
 
-    /// Follows inputs, and compares every term with its value.
+    /// Follows the beginnings of inputs, and compares every term with its value.
     pub fn follow(&self, inputs: &[InputPlace], relax: Relaxations) -> Result<Done, String> {
         let mut machine = self.machine()?;
         let mut symbolic = Symbolic::new(relax);
         symbolic.check_against(self.assignment(inputs)?);
-        let inputs: Vec<Input> =
-            inputs.iter().map(|place| Input { place: place.clone(), public: Vec::new() }).collect();
+        let public = vec![MOST_BYTES..u64::MAX];
+        let inputs: Vec<Input> = inputs
+            .iter()
+            .map(|place| Input { place: place.clone(), public: public.clone() })
+            .collect();
         machine.follow(&inputs, symbolic).map_err(|errno| format!("no such input: {errno:?}"))?;
         Ok(done(machine))
     }

@@ -24,6 +24,7 @@ mod outcome;
 mod own;
 #[path = "../programs/place.rs"]
 mod place;
+mod random;
 mod small;
 #[path = "../programs/table.rs"]
 #[expect(dead_code, reason = "the tests of programs use more of it")]
@@ -52,6 +53,9 @@ fn main() -> ExitCode {
     }
     for (name, case) in small::cases() {
         trials.push(test(&format!("own::{name}"), move || small::check(&case)));
+    }
+    for seed in 0..random::PROGRAMS {
+        trials.push(test(&format!("random::{seed}"), move || random::check(seed)));
     }
     for (name, case) in golden::cases() {
         trials.push(test(&format!("golden::{name}"), move || golden::check(&case)));

@@ -45,7 +45,8 @@ const PROGRAMS: &[(&str, &[Via])] = &[
     ("vectors.c", &[Via::StandardInput]),
 ];
 
-const FLAGS: &[(&str, &[&str])] = &[("O0", &["-O0"]), ("O1", &["-O1"]), ("O2", &["-O2", "-static"])];
+const FLAGS: &[(&str, &[&str])] =
+    &[("O0", &["-O0"]), ("O1", &["-O1"]), ("O2", &["-O2", "-static"])];
 
 /// All cases, with names.
 pub fn cases() -> Vec<(String, Case)> {

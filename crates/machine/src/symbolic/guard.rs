@@ -1,0 +1,353 @@
+//! Checked memory: the first invalid access is found where it happens.
+//!
+//! The allocator is replaced by one that leaves red zones around blocks and never uses a freed
+//! block again; the canaries of functions with a stack protector are watched. Bytes that must not be
+//! touched are marked. An access to one ends the run, and what the program would have done
+//! afterwards asks nothing of the input (Castro et al., section 4).
+//!
+//! Loads inside the C library are not checked: its string functions read in whole words, beyond the
+//! end of strings. Stores are checked everywhere.
+
+use std::{collections::BTreeMap, num::NonZeroU64, ops::Range, sync::Arc};
+
+use stunt_path::Pin;
+
+use crate::{
+    code::slots,
+    cpu::{Cpu, Exception},
+    memory::{Access, AddressSpace, Backing, Fault, Mark, Protection, Reason, Region},
+};
+
+use super::{Symbolic, hooks::return_address};
+
+/// Where the checked heap is, and how large it may grow.
+const HEAP: Range<u64> = 0x6000_0000_0000..0x6010_0000_0000;
+/// Bytes before and behind each block that must not be touched.
+const ZONE: u64 = 32;
+/// Blocks begin at multiples of this.
+const ALIGNMENT: u64 = 16;
+/// Where the value of the canary is, from the base of `fs`.
+const CANARY: u64 = 0x28;
+
+/// Why a byte must not be touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// It belongs to no block, or to one that was freed.
+    Forbidden,
+    /// It is a canary: it may be loaded, and stored to when its function is over.
+    Canary,
+    /// It is where functions take canaries from.
+    Source,
+}
+
+/// The word of a mark that is a guard; terms and inputs have other bits.
+const GUARD: u64 = 1 << 62;
+
+impl Guard {
+    pub(super) fn mark(self) -> Mark {
+        let kind = match self {
+            Guard::Forbidden => 1,
+            Guard::Canary => 2,
+            Guard::Source => 3,
+        };
+        Mark(NonZeroU64::new(GUARD | kind).expect("it has a bit"))
+    }
+
+    pub(super) fn of(mark: Mark) -> Option<Self> {
+        let word = mark.0.get();
+        if word >> 63 != 0 || word & GUARD == 0 {
+            return None;
+        }
+        match word & 3 {
+            1 => Some(Guard::Forbidden),
+            2 => Some(Guard::Canary),
+            _ => Some(Guard::Source),
+        }
+    }
+}
+
+/// How a call deals with the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeapCall {
+    /// `malloc(size)`.
+    Malloc,
+    /// `calloc(count, size)`.
+    Calloc,
+    /// `realloc(block, size)`.
+    Realloc,
+    /// `reallocarray(block, count, size)`.
+    ReallocArray,
+    /// `aligned_alloc(alignment, size)` and `memalign`.
+    Aligned,
+    /// `posix_memalign(to, alignment, size)`.
+    PosixAligned,
+    /// `free(block)`.
+    Free,
+    /// `malloc_usable_size(block)`.
+    UsableSize,
+}
+
+impl HeapCall {
+    /// The arguments that are sizes.
+    pub(crate) fn sizes(self) -> &'static [u8] {
+        match self {
+            HeapCall::Malloc => &[slots::RDI],
+            HeapCall::Calloc => &[slots::RDI, slots::RSI],
+            HeapCall::Realloc | HeapCall::Aligned => &[slots::RSI],
+            HeapCall::ReallocArray => &[slots::RSI, slots::RDX],
+            HeapCall::PosixAligned => &[slots::RDX],
+            HeapCall::Free | HeapCall::UsableSize => &[],
+        }
+    }
+}
+
+/// The checked heap of a run.
+pub(super) struct Guards {
+    next: u64,
+    /// The blocks that are in use, and their sizes.
+    blocks: BTreeMap<u64, u64>,
+    canaries: Vec<u64>,
+    /// The code of the C library and the dynamic linker.
+    libraries: Vec<Range<u64>>,
+    mapped: bool,
+}
+
+impl Default for Guards {
+    fn default() -> Self {
+        Self {
+            next: HEAP.start,
+            blocks: BTreeMap::new(),
+            canaries: Vec::new(),
+            libraries: Vec::new(),
+            mapped: false,
+        }
+    }
+}
+
+impl Symbolic {
+    /// Checks memory from the beginning of the program on.
+    pub fn check_memory(&mut self) {
+        self.guards = Some(Guards::default());
+    }
+
+    /// The program is about to begin; this is the code of the libraries that read beyond ends.
+    pub(crate) fn begin_checks(
+        &mut self,
+        cpu: &Cpu,
+        space: &mut AddressSpace,
+        libraries: Vec<Range<u64>>,
+    ) {
+        let Some(guards) = &mut self.guards else { return };
+        guards.libraries = libraries;
+        space.set_guarded();
+        let source = cpu.get(slots::FS).wrapping_add(CANARY);
+        space.mark(source, [Some(Guard::Source.mark()); 8]);
+    }
+
+    /// Whether an access is allowed; a load of a canary means that its function is over.
+    pub(super) fn guarded(
+        &mut self,
+        space: &mut AddressSpace,
+        at: u64,
+        length: u64,
+        access: Access,
+    ) -> Result<(), Exception> {
+        let Some(guards) = &mut self.guards else { return Ok(()) };
+        if !space.marked(at, length) {
+            return Ok(());
+        }
+        for byte in (0..length).map(|k| at.wrapping_add(k)) {
+            let bad = match space.mark_of(byte).and_then(Guard::of) {
+                None | Some(Guard::Source) => false,
+                Some(Guard::Forbidden) => {
+                    let library = guards.libraries.iter().any(|code| code.contains(&self.at));
+                    access == Access::Write || !library
+                }
+                Some(Guard::Canary) if access == Access::Write => true,
+                Some(Guard::Canary) => {
+                    guards.canaries.retain(|&canary| !(canary..canary + 8).contains(&byte));
+                    space.mark(byte, [None]);
+                    false
+                }
+            };
+            if bad {
+                return Err(Exception::Memory(Fault {
+                    address: byte,
+                    access,
+                    reason: Reason::Guarded,
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    /// A function of the program has stored a canary, if it is one.
+    pub(super) fn stored(&mut self, cpu: &Cpu, space: &mut AddressSpace, at: u64, value: u64) {
+        if self.guards.is_none() {
+            return;
+        }
+        let mut canary = [0; 8];
+        let source = cpu.get(slots::FS).wrapping_add(CANARY);
+        let known = space.read(source, &mut canary).is_ok();
+        let on_stack = at.wrapping_sub(cpu.get(slots::RSP)) < 1 << 20;
+        if known && on_stack && value != 0 && value == u64::from_le_bytes(canary) {
+            space.mark(at, [Some(Guard::Canary.mark()); 8]);
+            if let Some(guards) = &mut self.guards {
+                guards.canaries.push(at);
+            }
+        }
+    }
+
+    /// Frames were left without their functions' ends.
+    pub(super) fn forget_canaries(&mut self, space: &mut AddressSpace) {
+        let Some(guards) = &mut self.guards else { return };
+        for at in guards.canaries.drain(..) {
+            space.mark(at, [None; 8]);
+        }
+    }
+
+    /// Does a call of the allocator; gives whether it was one for the checked heap.
+    pub(super) fn heap_call(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        call: HeapCall,
+    ) -> bool {
+        for &slot in call.sizes() {
+            self.pin_slot(cpu, slot, Pin::Count);
+        }
+        let Some(mut guards) = self.guards.take() else { return false };
+        let done = guards.call(cpu, space, call);
+        self.guards = Some(guards);
+        let (Some(result), Some(to)) = (done, return_address(cpu, space)) else { return false };
+        cpu.shadow.put(slots::RAX, None);
+        cpu.set(slots::RAX, result);
+        cpu.set(slots::RIP, to);
+        cpu.set(slots::RSP, cpu.get(slots::RSP).wrapping_add(8));
+        cpu.executed += 1;
+        true
+    }
+}
+
+impl Guards {
+    fn call(&mut self, cpu: &Cpu, space: &mut AddressSpace, call: HeapCall) -> Option<u64> {
+        let [a, b, c] = [slots::RDI, slots::RSI, slots::RDX].map(|slot| cpu.get(slot));
+        match call {
+            HeapCall::Malloc => Some(self.allocate(space, a, ALIGNMENT)),
+            HeapCall::Calloc => {
+                Some(a.checked_mul(b).map_or(0, |size| self.allocate(space, size, ALIGNMENT)))
+            }
+            HeapCall::Realloc => self.reallocate(space, a, b),
+            HeapCall::ReallocArray => match b.checked_mul(c) {
+                Some(size) => self.reallocate(space, a, size),
+                None => Some(0),
+            },
+            HeapCall::Aligned => Some(self.allocate(space, b, a.max(ALIGNMENT))),
+            HeapCall::PosixAligned => {
+                let block = self.allocate(space, c, b.max(ALIGNMENT));
+                space.write(a, &block.to_le_bytes()).ok()?;
+                Some(0)
+            }
+            HeapCall::Free => {
+                if a == 0 {
+                    return Some(0);
+                }
+                self.free(space, a).then_some(0)
+            }
+            HeapCall::UsableSize => self.blocks.get(&a).copied(),
+        }
+    }
+
+    fn allocate(&mut self, space: &mut AddressSpace, size: u64, alignment: u64) -> u64 {
+        if !self.mapped {
+            self.mapped = true;
+            space.map(Region {
+                start: HEAP.start,
+                end: HEAP.end,
+                protection: Protection::READ | Protection::WRITE,
+                shared: false,
+                backing: Backing::Anonymous,
+                name: Arc::from("[checked heap]"),
+            });
+        }
+        if !alignment.is_power_of_two() || size > (HEAP.end - HEAP.start) / 4 {
+            return 0;
+        }
+        let block = (self.next + ZONE).next_multiple_of(alignment);
+        let end = block + size;
+        let after = end.next_multiple_of(ALIGNMENT) + ZONE;
+        if after > HEAP.end {
+            return 0;
+        }
+        let forbidden = Some(Guard::Forbidden.mark());
+        space.mark(self.next, (self.next..block).map(|_| forbidden));
+        space.mark(end, (end..after).map(|_| forbidden));
+        self.next = after;
+        self.blocks.insert(block, size);
+        block
+    }
+
+    fn free(&mut self, space: &mut AddressSpace, block: u64) -> bool {
+        let Some(size) = self.blocks.remove(&block) else { return false };
+        space.mark(block, (0..size).map(|_| Some(Guard::Forbidden.mark())));
+        true
+    }
+
+    fn reallocate(&mut self, space: &mut AddressSpace, old: u64, size: u64) -> Option<u64> {
+        if old == 0 {
+            return Some(self.allocate(space, size, ALIGNMENT));
+        }
+        let had = *self.blocks.get(&old)?;
+        if size == 0 {
+            self.free(space, old);
+            return Some(0);
+        }
+        let block = self.allocate(space, size, ALIGNMENT);
+        if block == 0 {
+            return Some(0);
+        }
+        let count = had.min(size);
+        let mut bytes = vec![0; count as usize];
+        space.read(old, &mut bytes).ok()?;
+        let marks: Vec<Option<Mark>> = (0..count).map(|k| space.mark_of(old + k)).collect();
+        space.write(block, &bytes).ok()?;
+        space.mark(block, marks);
+        self.free(space, old);
+        Some(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space() -> AddressSpace {
+        AddressSpace::new(1 << 30)
+    }
+
+    #[test]
+    fn blocks_have_red_zones_and_are_not_used_again() {
+        let (mut space, mut guards) = (space(), Guards::default());
+        let a = guards.allocate(&mut space, 10, ALIGNMENT);
+        let b = guards.allocate(&mut space, 10, 64);
+        assert!(a % 16 == 0 && b % 64 == 0 && b >= a + 10 + ZONE);
+        assert!(!space.marked(a, 10) && space.marked(a + 10, 1) && space.marked(a - 1, 1));
+        assert!(guards.free(&mut space, a) && !guards.free(&mut space, a));
+        assert!(space.marked(a, 1));
+        assert_ne!(guards.allocate(&mut space, 10, ALIGNMENT), a);
+        assert_eq!(guards.allocate(&mut space, u64::MAX, ALIGNMENT), 0);
+    }
+
+    #[test]
+    fn a_block_keeps_its_bytes_when_it_grows() {
+        let (mut space, mut guards) = (space(), Guards::default());
+        let a = guards.allocate(&mut space, 4, ALIGNMENT);
+        space.write(a, b"abcd").unwrap();
+        let b = guards.reallocate(&mut space, a, 100).unwrap();
+        let mut bytes = [0; 4];
+        space.read(b, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"abcd");
+        assert!(space.marked(a, 1) && !space.marked(b, 100));
+        assert_eq!(guards.reallocate(&mut space, a, 8), None);
+    }
+}

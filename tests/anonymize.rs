@@ -1,0 +1,614 @@
+//! `stunt anonymize` and `stunt replay` as their users see them, on small programs compiled here:
+//! what they say where something is wrong, what they leave behind, and what they never print.
+
+mod support;
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use stunt_report::Report;
+use support::{Place, text};
+
+/// Fails on files that begin with `BUG`, by an assertion of its own.
+const PARSER: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static void check(const char *d) { if (d[0] == 'B' && d[1] == 'U' && d[2] == 'G') abort(); }
+int main(int argc, char **argv) {
+  char data[4096] = "";
+  FILE *f = argc > 1 ? fopen(argv[1], "rb") : stdin;
+  if (!f) return 2;
+  fread(data, 1, sizeof data, f);
+  check(data);
+  return 0;
+}
+"#;
+
+/// A text that the failure does not need, but for its first three letters, and that must not appear
+/// anywhere. No part of it is a part of an English word or a hexadecimal number.
+const CANARY: &[u8] = b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle;kwaszenina #7Jx!vQ;ZQ-VW-KX\n";
+
+fn report_of(path: &Path) -> Report {
+    Report::read(path).expect("a report").report
+}
+
+#[test]
+fn a_crash_becomes_a_report_that_replays() {
+    let place = Place::new("whole");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("private.txt", CANARY);
+    let output =
+        place.stunt(&["anonymize", "-i", "private.txt", "--seed", "1", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.starts_with("The program fails with abort in check"), "{said}");
+    assert!(said.contains("reveals exactly 24 of"), "{said}");
+
+    let opened = Report::read(place.path("stunt-report.zip")).expect("a report");
+    assert_eq!(opened.report.arguments, ["@@"]);
+    assert_eq!(opened.report.program.name, "parser");
+    assert!(opened.doubles[0].starts_with(b"BUG"));
+    assert_eq!(opened.doubles[0].len(), CANARY.len());
+
+    // The program that the report names is here; natively and in the machine it fails alike.
+    for arguments in
+        [&["replay", "stunt-report.zip"][..], &["replay", "stunt-report.zip", "--machine"]]
+    {
+        let output = place.stunt(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).starts_with("The double fails as the report says: abort"));
+    }
+    place.nothing_is_left();
+}
+
+#[test]
+fn json_has_what_programs_need() {
+    let place = Place::new("json");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("private.txt", CANARY);
+    let output = place.stunt(&[
+        "anonymize",
+        "-i",
+        "private.txt",
+        "-o",
+        "r.zip",
+        "--json",
+        "--seed",
+        "1",
+        "--",
+        &program,
+        "@@",
+    ]);
+    let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(output.stderr.is_empty(), "{}", text(&output.stderr));
+    assert_eq!(value["failure"]["kind"], "abort");
+    assert_eq!(value["failure"]["signature"].as_str().map(str::len), Some(16));
+    assert!(value["failure"]["frames"].as_array().is_some_and(|frames| !frames.is_empty()));
+    assert_eq!(value["input"]["bytes"], CANARY.len());
+    for leak in ["leak", "original_path_leak"] {
+        assert_eq!(value[leak]["kind"], "exact", "{leak}");
+        assert_eq!(value[leak]["bits"], 24.0, "{leak}");
+        assert!(value[leak]["percent"].as_f64().is_some_and(|it| it > 3.0 && it < 5.0), "{leak}");
+    }
+    assert!(value["residue_percent"].is_number());
+    assert_eq!(value["verified"]["native"], true);
+    assert_eq!(value["verified"]["runs"], 3);
+    assert_eq!(value["algorithm"], "relaxed");
+    assert!(value["tests"].as_u64().is_some_and(|tests| tests > 0));
+    assert_eq!(value["pins"], 0);
+    assert!(value["instructions"].as_u64().is_some_and(|it| it > 1000));
+    for part in ["trace", "solve", "search", "count", "verify", "total"] {
+        assert!(value["seconds"][part].is_number(), "{part}");
+    }
+    assert_eq!(value["report"], "r.zip");
+}
+
+#[test]
+fn private_text_is_in_no_output_and_no_report() {
+    let place = Place::new("canary");
+    // It prints the input, and fails with a message that quotes it.
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  char data[4096] = "";
+  FILE *f = fopen(argv[1], "rb");
+  if (!f) return 2;
+  fread(data, 1, sizeof data - 1, f);
+  if (data[0] != 'B' || data[1] != 'U' || data[2] != 'G') return 0;
+  printf("got %s\n", data);
+  fprintf(stderr, "fatal: cannot process %s\n", data);
+  fflush(0);
+  abort();
+}
+"#;
+    let program = place.compile("loud", source, &[]);
+    place.write("private.txt", CANARY);
+    for (number, extra) in [
+        &["-vv", "--stats"][..],
+        &["--json"],
+        &["--algorithm", "castro"],
+        &["--algorithm", "camouflage"],
+    ]
+    .iter()
+    .enumerate()
+    {
+        let report = format!("r{number}.zip");
+        let mut arguments = vec!["anonymize", "-i", "private.txt", "--seed", "5", "-o", &report];
+        arguments.extend(*extra);
+        arguments.extend(["--", &program, "@@"]);
+        let output = place.stunt(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let opened = Report::read(place.path(&report)).expect("a report");
+        let json = opened.report.to_json();
+        let seen = [&output.stdout, &output.stderr, json.as_bytes(), &opened.doubles[0]];
+        // What the failure needs are the first three bytes, and nothing else.
+        for (at, window) in CANARY.windows(4).enumerate().skip(3) {
+            for part in seen {
+                let found = part.windows(4).any(|other| other == window);
+                assert!(!found, "4 bytes from {at} on are shown ({extra:?})");
+            }
+        }
+        let shown = place.stunt(&["inspect", &report]);
+        for window in CANARY.windows(4).skip(3) {
+            assert!(!shown.stdout.windows(4).any(|other| other == window));
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_input_is_replaced_and_replayed() {
+    let place = Place::new("sources");
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  char *e = getenv("STUNT_TEST_SECRET"), line[64] = "";
+  if (argc < 3 || !e) return 2;
+  fread(line, 1, 63, stdin);
+  if (argv[2][0] == 'a' && e[0] == 'e' && line[0] == 's') abort();
+  return 0;
+}
+"#;
+    let program = place.compile("three", source, &[]);
+    place.write("in.txt", b"stdin-secret");
+    let output = place
+        .command(&["anonymize", "-i", "in.txt", "-o", "r.zip", "--symbolic-arg", "2"])
+        .args(["--symbolic-env", "STUNT_TEST_SECRET", "--", &program, "plain", "arg-secret"])
+        .env("STUNT_TEST_SECRET", "env-secret")
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let opened = Report::read(place.path("r.zip")).expect("a report");
+    assert_eq!(opened.report.arguments, ["plain", "<arg 2>"]);
+    let firsts: Vec<u8> = opened.doubles.iter().map(|double| double[0]).collect();
+    assert_eq!(firsts, b"sae");
+    // Three bytes are known; the others of the argument and of the variable are not zero.
+    let not_zero = (256.0_f64 / 255.0).log2();
+    let expected = 24.0 + not_zero * ("arg-secret".len() + "env-secret".len() - 2) as f64;
+    assert!((opened.report.leak.bits - expected).abs() < 1e-5, "{}", opened.report.leak.bits);
+    assert!(!opened.doubles[1].contains(&0) && !opened.doubles[2].contains(&0));
+    for machine in [&[][..], &["--machine"]] {
+        let mut arguments = vec!["replay", "r.zip"];
+        arguments.extend(machine);
+        let output = place.stunt(&arguments);
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{} {}",
+            text(&output.stdout),
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_a_program_gets_a_sentence() {
+    let place = Place::new("programs");
+    place.write("in", b"x");
+    let mut arm = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\xb7\0".to_vec();
+    arm.resize(64, 0);
+    place.executable("arm", &arm);
+    place.executable("script", b"#!/usr/bin/env python3\nprint()\n");
+    place.executable("text", b"just text\n");
+    place.write("plain", b"\x7fELF");
+    let program = place.compile("parser", PARSER, &[]);
+    fs::copy(&program, place.path("unexecutable")).expect("a copy");
+    place.mode("unexecutable", 0o644);
+    for (program, sentence) in [
+        ("./absent", "does not exist; give the path of a program"),
+        ("no-such-program-as-this", "is in the folders of PATH; give its path"),
+        ("./unexecutable", "is not executable; `chmod +x"),
+        ("./arm", "is an ELF program for AArch64; stunt runs ELF programs for x86-64 Linux"),
+        ("./text", "is a text file; stunt runs ELF programs"),
+        ("./plain", "is the beginning of an ELF file"),
+        ("./script", "is a script for python3; run that, with the script as its argument"),
+        ("./", "is not a file; give the path of a program"),
+    ] {
+        let output = place.stunt(&["anonymize", "-i", "in", "--", program, "@@"]);
+        place.refused(&output, 2, sentence);
+    }
+}
+
+#[test]
+fn inputs_that_cannot_be_used_get_a_sentence() {
+    let place = Place::new("inputs");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("empty", b"");
+    place.write("in", b"BUG");
+    fs::create_dir(place.path("folder")).expect("a folder");
+    // Sparse: it takes no room.
+    let large = fs::File::create(place.path("large")).expect("a file");
+    large.set_len((64 << 20) + 1).expect("its length");
+    let pipe = Command::new("mkfifo").arg(place.path("pipe")).status().expect("mkfifo");
+    assert!(pipe.success());
+    for (input, sentence) in [
+        ("empty", "the input is empty: there is nothing to hide"),
+        ("absent", "the input absent cannot be read: No such file"),
+        ("folder", "the input folder cannot be read: Is a directory"),
+        ("large", "is larger than 64 MB, the most that stunt follows"),
+        ("pipe", "is not a regular file; copy it into one"),
+    ] {
+        let output = place.stunt(&["anonymize", "-i", input, "--", &program, "@@"]);
+        place.refused(&output, 2, sentence);
+    }
+    let output = place.stunt(&["anonymize", "-i", "/dev/zero", "--", &program]);
+    place.refused(&output, 2, "is larger than 64 MB");
+    // Standard input is /dev/null.
+    let output = place.stunt(&["anonymize", "--", &program]);
+    place.refused(&output, 2, "the input is empty");
+    let output = place.stunt(&["anonymize", "--", &program, "@@"]);
+    place.refused(&output, 2, "there is @@ in the arguments, but no input: give one with -i");
+    for (flags, sentence) in [
+        (&["--public", "file:0-2"][..], "the whole input is public"),
+        (&["--public", "stdin"], "names `stdin`, which is no input"),
+        (&["--public", "file:3-1"], "the range ends before it begins"),
+        (&["--symbolic-arg", "2"], "there is no argument 2 that could be private"),
+        (&["--symbolic-env", "NO_SUCH_VARIABLE"], "the environment has no variable"),
+    ] {
+        let mut arguments = vec!["anonymize", "-i", "in"];
+        arguments.extend(flags);
+        arguments.extend(["--", &program, "@@"]);
+        place.refused(&place.stunt(&arguments), 2, sentence);
+    }
+    let output =
+        place.stunt(&["anonymize", "-i", "in", "--fails-if", "crash", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("say exit=N, signal=N, stdout~REGEX or stderr~REGEX"));
+}
+
+#[test]
+fn a_program_that_does_not_fail_says_what_it_did() {
+    let place = Place::new("healthy");
+    let program = place.compile("parser", PARSER, &[]);
+    let sleeper =
+        place.compile("sleeper", "#include <unistd.h>\nint main() { for (;;) pause(); }", &[]);
+    let code = place.compile("code", "int main() { return 7; }", &[]);
+    place.write("in", b"fine");
+    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    place.refused(&output, 3, "does not fail on this input: it exited with status 0");
+    let output = place.stunt(&["anonymize", "-i", "in", "--", &code, "@@"]);
+    place.refused(
+        &output,
+        3,
+        "it exited with status 7; if that is the failure, say --fails-if exit=7",
+    );
+    let output = place.stunt(&["anonymize", "-i", "in", "--fails-if", "exit=8", "--", &code, "@@"]);
+    place.refused(&output, 3, "it exited with status 7; --fails-if exit=8 does not hold");
+    let output = place.stunt(&["anonymize", "-i", "in", "--timeout", "1", "--", &sleeper, "@@"]);
+    place.refused(&output, 3, "it did not end in time; give it more with --timeout");
+}
+
+#[test]
+fn a_stated_failure_is_one() {
+    let place = Place::new("stated");
+    let source = r#"
+#include <stdio.h>
+int main(int argc, char **argv) { return getchar() == '!' ? 9 : 0; }
+"#;
+    let program = place.compile("stated", source, &[]);
+    place.write("in", b"!secret");
+    let output = place.stunt(&[
+        "anonymize",
+        "-i",
+        "in",
+        "--fails-if",
+        "exit=9",
+        "-o",
+        "r.zip",
+        "--",
+        &program,
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let report = report_of(&place.path("r.zip"));
+    assert_eq!(report.replay.fails_if.as_deref(), Some("exit=9"));
+    for arguments in [&["replay", "r.zip"][..], &["replay", "r.zip", "--machine"]] {
+        let output = place.stunt(arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stdout), "The double fails as the report says: exit=9.\n");
+    }
+}
+
+#[test]
+fn a_failure_that_changes_cannot_be_proved() {
+    let place = Place::new("changing");
+    // Each run fails in another way than the one before: a file tells which it is.
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  if (remove(MARK) == 0) abort();
+  fclose(fopen(MARK, "w"));
+  *(volatile char *)0 = 1;
+}
+"#;
+    let mark = format!("-DMARK=\"{}\"", place.path("mark").display());
+    let program = place.compile("changing", source, &[&mark]);
+    place.write("in", b"x");
+    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    place.refused(&output, 5, "the program fails differently each time: SIGSEGV in main");
+    // A program that fails only sometimes says so, too.
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  if (remove(MARK) == 0) return 0;
+  fclose(fopen(MARK, "w"));
+  abort();
+}
+"#;
+    let mark = format!("-DMARK=\"{}\"", place.path("other-mark").display());
+    let program = place.compile("sometimes", source, &[&mark]);
+    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    place.refused(&output, 3, "the second time it exited with status 0");
+}
+
+#[test]
+fn an_instruction_that_the_machine_lacks_is_named() {
+    let cpu = fs::read_to_string("/proc/cpuinfo").expect("an account of the processor");
+    if !cpu.split_whitespace().any(|flag| flag == "avx") {
+        // Without it, the program fails in another way before stunt could say anything.
+        return;
+    }
+    let place = Place::new("unsupported");
+    let source = r#"
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  __asm__ volatile("vaddps %%ymm1, %%ymm1, %%ymm1" ::: "xmm1");
+  abort();
+}
+"#;
+    let program = place.compile("vector", source, &[]);
+    place.write("in", b"x");
+    for command in ["anonymize", "trace"] {
+        let output = place.stunt(&[command, "-i", "in", "--", &program, "@@"]);
+        place.refused(&output, 4, "does not have the instruction `vaddps");
+        let said = text(&output.stderr);
+        assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
+    }
+}
+
+#[test]
+fn limits_of_the_machine_are_named() {
+    let place = Place::new("limits");
+    let source = r#"
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  for (int i = 0; i < 64; i++) { char *p = malloc(1 << 20); if (!p) return 1; memset(p, i, 1 << 20); }
+  abort();
+}
+"#;
+    let program = place.compile("greedy", source, &[]);
+    place.write("in", b"x");
+    let output = place.stunt(&["anonymize", "-i", "in", "--memory", "16M", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    assert!(!place.path("stunt-report.zip").exists());
+}
+
+#[test]
+fn a_report_that_cannot_be_written_leaves_nothing() {
+    let place = Place::new("unwritable");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    fs::create_dir(place.path("folder")).expect("a folder");
+    for (output, sentence) in [
+        ("no/such/folder/r.zip", "there is no folder no/such/folder for the report; make it first"),
+        ("folder", "folder is not a file; give the report another name"),
+        ("/dev/full", "/dev/full is not a file; give the report another name"),
+    ] {
+        let output = place.stunt(&["anonymize", "-i", "in", "-o", output, "--", &program, "@@"]);
+        place.refused(&output, 2, sentence);
+    }
+    // Half-way through, there is no room for more: files may have 1,024 bytes. The double has less,
+    // but it is random, and so the report is longer.
+    place.write("in", &[b"BUG".as_slice(), &[b'x'; 900]].concat());
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 1; exec '{}' anonymize -i in -o folder/r.zip -- '{program}' @@",
+        env!("CARGO_BIN_EXE_stunt")
+    );
+    let output = place.in_bash(&script);
+    place.refused(&output, 2, "the report was not written: cannot write folder/r.zip");
+    assert_eq!(fs::read_dir(place.path("folder")).expect("the folder").count(), 0);
+    // What was there before stays as it was.
+    place.write("old.zip", b"old");
+    let script = script.replace("folder/r.zip", "old.zip");
+    assert_eq!(place.in_bash(&script).status.code(), Some(2));
+    assert_eq!(fs::read(place.path("old.zip")).expect("it is there"), b"old");
+}
+
+#[test]
+fn an_interrupted_command_leaves_nothing() {
+    let place = Place::new("interrupted");
+    // It tells its number and that of its child, and waits.
+    let source = r#"
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  int child = fork();
+  if (child == 0) for (;;) pause();
+  FILE *f = fopen(MARK ".part", "w");
+  fprintf(f, "%d %d", getpid(), child);
+  fclose(f);
+  rename(MARK ".part", MARK);
+  for (;;) pause();
+}
+"#;
+    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let mark = place.path(&format!("mark-{name}"));
+        let define = format!("-DMARK=\"{}\"", mark.display());
+        let program = place.compile(&format!("waiting-{name}"), source, &[&define]);
+        place.write("in", b"x");
+        let mut child = place
+            .command(&["anonymize", "-i", "in", "--timeout", "3600", "--", &program, "@@"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .expect("it starts");
+        while !mark.exists() {
+            assert!(child.try_wait().expect("its state").is_none(), "it ended by itself");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let numbers = fs::read_to_string(&mark).expect("two numbers");
+        let sent =
+            Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+        assert!(sent.expect("kill is there").success());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(128 + number), "{}", text(&output.stderr));
+        assert_eq!(text(&output.stderr), "stunt: interrupted\n");
+        assert!(!place.path("stunt-report.zip").exists());
+        place.nothing_is_left();
+        for pid in numbers.split(' ') {
+            support::is_gone(pid);
+        }
+    }
+}
+
+#[test]
+fn a_replay_that_goes_otherwise_says_how() {
+    let place = Place::new("otherwise");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    let made = place.stunt(&["anonymize", "-i", "in", "-o", "r.zip", "--", &program, "@@"]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let fixed = place.compile("fixed", "int main() { return 0; }", &[]);
+    let other = place.compile("other", "int main() { *(volatile char *)0 = 1; }", &[]);
+    // The same program with more in front of it: addresses and lines are others.
+    let moved = format!("int more(int n) {{ return n * 7; }}\n\n{PARSER}");
+    let moved = place.compile("moved", &moved, &[]);
+    let sleeper =
+        place.compile("sleeper", "#include <unistd.h>\nint main() { for (;;) pause(); }", &[]);
+    for (program, code, bisect, words) in [
+        (&program, 0, 1, "The double fails as the report says: abort in check"),
+        (
+            &moved,
+            0,
+            1,
+            "The double fails as the report says, in another build of the program: abort in check",
+        ),
+        (
+            &fixed,
+            1,
+            0,
+            "The double does not fail: the program exited with status 0, where the report says abort in",
+        ),
+        (&other, 1, 0, "The double fails differently: SIGSEGV in main"),
+    ] {
+        for machine in [&[][..], &["--machine"]] {
+            let with = |flags: &[&str]| {
+                let mut arguments = vec!["replay", "r.zip"];
+                arguments.extend(flags);
+                arguments.extend(machine);
+                arguments.extend(["--", program, "@@"]);
+                place.stunt(&arguments)
+            };
+            let output = with(&[]);
+            assert!(text(&output.stdout).starts_with(words), "{}", text(&output.stdout));
+            assert_eq!(output.status.code(), Some(code), "{program}");
+            assert_eq!(with(&["--bisect"]).status.code(), Some(bisect), "{program}");
+            let value: Value = serde_json::from_slice(&with(&["--json"]).stdout).expect("JSON");
+            assert_eq!(value["same"], code == 0, "{program}");
+        }
+    }
+    // What cannot be tried is skipped by a bisection.
+    for (program, code, sentence) in [
+        ("./absent", 2, "does not exist"),
+        (sleeper.as_str(), 4, "does not end in time; give it more with --timeout"),
+    ] {
+        let output = place.stunt(&["replay", "r.zip", "--timeout", "1", "--", program, "@@"]);
+        assert_eq!(output.status.code(), Some(code), "{program}");
+        assert!(text(&output.stderr).contains(sentence), "{}", text(&output.stderr));
+        let output =
+            place.stunt(&["replay", "r.zip", "--timeout", "1", "--bisect", "--", program, "@@"]);
+        assert_eq!(output.status.code(), Some(125), "{program}");
+    }
+    for (report, sentence) in [("absent.zip", "cannot read absent.zip"), ("in", "is not a report")]
+    {
+        let output = place.stunt(&["replay", report]);
+        place.refused(&output, 2, sentence);
+        assert_eq!(place.stunt(&["replay", "--bisect", report]).status.code(), Some(125));
+    }
+    place.refused(&place.stunt(&["replay", "r.zip", "--", &program]), 2, "write @@ there");
+    place.nothing_is_left();
+}
+
+#[test]
+fn a_double_is_kept_if_asked() {
+    let place = Place::new("kept");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    let made = place.stunt(&["anonymize", "-i", "in", "-o", "r.zip", "--", &program, "@@"]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let output = place.stunt(&["replay", "--keep", "r.zip"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stderr);
+    let folder = said.lines().find_map(|line| line.strip_prefix("stunt: the double is in "));
+    let folder = PathBuf::from(folder.expect("a folder"));
+    let opened = Report::read(place.path("r.zip")).expect("a report");
+    assert_eq!(fs::read(folder.join("file")).expect("the double"), opened.doubles[0]);
+}
+
+#[test]
+fn a_report_does_not_choose_the_folder_of_a_program() {
+    let place = Place::new("stranger");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    let made = place.stunt(&["anonymize", "-i", "in", "-o", "r.zip", "--", &program, "@@"]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let opened = Report::read(place.path("r.zip")).expect("a report");
+    for name in ["/bin/touch", "../parser", ".", ""] {
+        let mut report = opened.report.clone();
+        report.program.name = name.to_owned();
+        report.arguments = vec![place.path("touched").display().to_string(), "@@".to_owned()];
+        if report.write(&opened.doubles, place.path("other.zip")).is_err() {
+            // Not even a report.
+            continue;
+        }
+        let output = place.stunt(&["replay", "other.zip"]);
+        place.refused(&output, 2, "names no program that could be looked for; give one after --");
+        assert!(!place.path("touched").exists());
+    }
+    // What it would run is shown.
+    let output: Output = place.stunt(&["replay", "r.zip"]);
+    assert_eq!(text(&output.stderr), "stunt: the report says to run: ./parser @@\n");
+}
+
+#[test]
+fn logs_have_a_line_for_each_part_of_the_work() {
+    let place = Place::new("logs");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    let output = place.stunt(&["anonymize", "-v", "-i", "in", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(0));
+    let said = text(&output.stderr);
+    for span in ["trace{", "solve{", "count: close", "verify{"] {
+        assert!(said.contains(span), "{span} in {said}");
+    }
+    assert!(!said.contains("DEBUG"), "{said}");
+    let output = place.stunt(&["anonymize", "-vv", "-i", "in", "--", &program, "@@"]);
+    assert!(text(&output.stderr).contains("DEBUG"), "{}", text(&output.stderr));
+}
