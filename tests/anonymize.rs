@@ -612,3 +612,63 @@ fn logs_have_a_line_for_each_part_of_the_work() {
     let output = place.stunt(&["anonymize", "-vv", "-i", "in", "--", &program, "@@"]);
     assert!(text(&output.stderr).contains("DEBUG"), "{}", text(&output.stderr));
 }
+
+#[test]
+fn the_readme_shows_real_output() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).expect("the file");
+    let place = Place::new("readme");
+    let programs = root.join("tests/programs");
+    fs::copy(programs.join("settings.txt"), place.path("settings.txt")).expect("a copy");
+    let gcc = Command::new("gcc")
+        .args(["-g", "-o"])
+        .arg(place.path("settings"))
+        .arg(programs.join("settings.c"))
+        .current_dir(&programs)
+        .status();
+    assert!(gcc.expect("gcc is there").success());
+    let calls = [
+        "anonymize -i settings.txt --seed 1 -- ./settings @@",
+        "inspect stunt-report.zip",
+        "replay stunt-report.zip",
+    ];
+    for call in calls {
+        let output = text(&place.stunt(&call.split(' ').collect::<Vec<_>>()).stdout);
+        // Of the figures some are times, and addresses depend on the compiler.
+        let parts = if call.starts_with("inspect") {
+            let graph = output.find("The file, ").expect("the graph");
+            let head = output.find("\n\n").expect("the head");
+            vec![&output[..head], &output[graph..]]
+        } else {
+            vec![output.as_str()]
+        };
+        assert!(readme.contains(&format!("$ stunt {call}\n")), "README.md has no `stunt {call}`");
+        for part in parts {
+            assert!(
+                readme.contains(part),
+                "README.md has other text for `stunt {call}`:\n{output}"
+            );
+        }
+    }
+}
+
+#[test]
+fn other_tools_understand_the_path_condition() {
+    let place = Place::new("trace");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    for flags in [&["--smtlib"][..], &["--smtlib", "--exact"]] {
+        let mut arguments = vec!["trace", "-i", "in"];
+        arguments.extend(flags);
+        arguments.extend(["--", &program, "@@"]);
+        let output = place.stunt(&arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        place.write("condition.smt2", &output.stdout);
+        let z3 = Command::new("z3").arg(place.path("condition.smt2")).output().expect("z3");
+        let answer = text(&z3.stdout);
+        assert!(answer.starts_with("sat"), "{answer}");
+        // And so does stunt.
+        let measured = place.stunt(&["measure", "condition.smt2"]);
+        assert!(text(&measured.stdout).contains("reveals exactly 24.00 bits of 24"));
+    }
+}

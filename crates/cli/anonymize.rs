@@ -583,10 +583,8 @@ fn to_text(report: &Report, path: &str) -> String {
     let mut text = format!("The program fails with {}.\n", report.failure.words);
     text += &format!("The double {}\n", report.summary());
     text += &format!(
-        "The path of the original alone would reveal {} of {} bits ({:.1} %).\n",
-        report.original_path_leak.words,
-        report.original_path_leak.of,
-        report.original_path_leak.percent
+        "A double that has to take the path of the original would reveal {}.\n",
+        report.original_path_leak.sentence()
     );
     text += &format!(
         "It fails in the same way, {} times of {}, and shares {:.1} % of its bytes with the original.\n",

@@ -29,8 +29,8 @@ Ingrid Solheim;1987-23-04;NO9386011117947;82.10
 Mehmet Yildirim;1990-07-30;TR330006100519786457;12.40
 ";
 
-/// How many conditions are shown; `--json` says how many there are, and `stunt trace` shows all.
-const SHOWN: usize = 5;
+/// How many tests are shown.
+const SHOWN: usize = 8;
 
 /// How wide the text is.
 const WIDTH: usize = 88;
@@ -93,23 +93,14 @@ fn text(report: Report, found: &Found) -> String {
     indented(&mut say, &lines(RECORDS));
     say(&format!("It ends in a {}.\nSay the file is private.", report.failure.words));
     say("");
-    say(&wrapped(&format!(
-        "Stunt runs the program once more in its own machine, and follows each byte of the file: \
-         the program makes {} tests on them until it fails. They are the path condition, here as \
-         SMT-LIB 2:",
-        report.tests
-    )));
-    let followed = &found.followed;
-    let print = |test: &stunt_path::Test| smtlib::print_term(&followed.pool, test.condition);
-    let mut literals: Vec<String> = followed.tests.iter().map(print).collect();
-    // Long ones say nothing to a reader, and where they are depends on the compiler.
-    literals.retain(|literal| literal.len() < 60);
-    literals.truncate(SHOWN);
-    let mut shown: Vec<String> = literals.iter().map(|it| format!("(assert {it})")).collect();
-    shown.push(format!("; and {} more", followed.tests.len() - shown.len()));
-    indented(&mut say, &shown);
     say(&wrapped(
-        "Any other file that passes these tests fails in the same way. Here is one, drawn at \
+        "Stunt runs the program once more, in its own machine, and follows each byte of the file. \
+         Whatever the program finds out about them until it fails is the path condition. A test of \
+         each kind, as SMT-LIB 2:",
+    ));
+    indented(&mut say, &kinds_of_tests(found));
+    say(&wrapped(
+        "Any other file that passes all the tests fails in the same way. Here is one, drawn at \
          random from all of them:",
     ));
     let double = &found.double.bytes[0];
@@ -128,6 +119,24 @@ fn text(report: Report, found: &Found) -> String {
     )));
     say("\nOn your own program: stunt anonymize -i FILE -- PROGRAM @@");
     text
+}
+
+/// The first test of each kind: kinds differ in more than which bytes they are about.
+fn kinds_of_tests(found: &Found) -> Vec<String> {
+    let followed = &found.followed;
+    let mut kinds: Vec<(String, String)> = Vec::new();
+    for test in &followed.tests {
+        let text = smtlib::print_term(&followed.pool, test.condition);
+        // The offset of a byte follows its `@`.
+        let parts =
+            text.split('@').map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        let kind: String = parts.collect();
+        if text.len() < WIDTH - 16 && kinds.iter().all(|(other, _)| *other != kind) {
+            kinds.push((kind, text));
+        }
+    }
+    kinds.truncate(SHOWN);
+    kinds.into_iter().map(|(_, text)| format!("(assert {text})")).collect()
 }
 
 /// The words in lines that fit a terminal.

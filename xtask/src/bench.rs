@@ -1,11 +1,11 @@
 //! `cargo xtask bench`: the tables of `BENCHMARKS.md`, measured on this machine.
 //!
-//! Each table is printed by an example of the crate that it measures, built in release; the one of
-//! whole programs is measured by `bench/machine.rs`. With
-//! `--write` the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`,
+//! Each table is printed by an example of the crate that it measures, built in release; those of
+//! whole programs are measured by `bench/machine.rs` and `bench/trace.rs`. With `--write` the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`,
 //! with the date and the processor; all other text stays. Nothing passes or fails by a time.
 
 mod machine;
+mod trace;
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -41,6 +41,8 @@ enum Bench {
     Machine,
     /// Copies of a running machine
     Snapshots,
+    /// Following an input to its crash, beside other engines
+    Trace,
 }
 
 impl Bench {
@@ -51,6 +53,7 @@ impl Bench {
             Bench::Count => "count",
             Bench::Machine => "machine",
             Bench::Snapshots => "snapshots",
+            Bench::Trace => "trace",
         }
     }
 
@@ -62,6 +65,7 @@ impl Bench {
             Bench::Count => self.run_example("stunt-leakage", "counting"),
             Bench::Machine => machine::measure(),
             Bench::Snapshots => self.run_example("stunt-machine", "snapshots"),
+            Bench::Trace => trace::measure(),
         }
     }
 
@@ -87,17 +91,23 @@ impl Bench {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let tables =
         if arguments.tables.is_empty() { Bench::value_variants() } else { &arguments.tables };
-    let path = files::root().join(DOCUMENT);
     for &bench in tables {
         let table = bench.measure()?;
         println!("{table}\n");
         if arguments.write {
-            // Read and written table by table: a later failure loses nothing.
-            let document = fs::read_to_string(&path)?;
-            let text = format!("{}\n\n{table}", circumstances()?);
-            fs::write(&path, replaced(&document, bench.name(), &text)?)?;
+            // Table by table: a later failure loses nothing.
+            write(bench.name(), &table)?;
         }
     }
+    Ok(())
+}
+
+/// Puts a table into the document, in the place that has this name, with its circumstances.
+pub fn write(name: &str, table: &str) -> Result<()> {
+    let path = files::root().join(DOCUMENT);
+    let document = fs::read_to_string(&path)?;
+    let text = format!("{}\n\n{table}", circumstances()?);
+    fs::write(&path, replaced(&document, name, &text)?)?;
     Ok(())
 }
 
@@ -145,5 +155,6 @@ mod tests {
         for bench in Bench::value_variants() {
             assert!(replaced(&document, bench.name(), "").is_ok(), "{bench:?}");
         }
+        assert!(replaced(&document, "subjects", "").is_ok());
     }
 }

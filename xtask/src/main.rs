@@ -6,6 +6,7 @@
 mod bench;
 mod bless;
 mod borders;
+mod eval;
 mod files;
 mod packages;
 mod soak;
@@ -39,6 +40,8 @@ enum Command {
     Subjects,
     /// Build in release and print the benchmark tables
     Bench(bench::Arguments),
+    /// Make doubles of all subjects by all algorithms, and print the table
+    Eval(eval::Arguments),
     /// Compare the machine with the real processor in many more states
     Soak(soak::Arguments),
 }
@@ -61,6 +64,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bless => bless::run(),
         Command::Subjects => subjects::run(),
         Command::Bench(arguments) => bench::run(&arguments),
+        Command::Eval(arguments) => eval::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
     }
 }

@@ -10,6 +10,7 @@ mod castro;
 mod condition;
 mod double;
 mod ease;
+mod numbers;
 mod ranges;
 mod simplify;
 mod zeros;

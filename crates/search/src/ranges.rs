@@ -60,7 +60,7 @@ impl Ranges {
     }
 
     /// The range of a term; operands first, without recursion.
-    fn of(
+    pub fn of(
         &mut self,
         pool: &Pool,
         domains: &FxHashMap<InputByte, ByteSet>,

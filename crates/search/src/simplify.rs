@@ -14,15 +14,26 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_models::{ByteSet, Masks};
 use stunt_terms::{InputByte, Op, Pool, Term, mask};
 
+use crate::numbers::told_by_digits;
 use crate::ranges::Ranges;
 use crate::zeros::told_by_bytes;
 
 /// The rounds after which the rest stays as it is. Each round is sound by itself.
 const MOST_ROUNDS: usize = 40;
 
+/// A number has at most so many digits that are told one after the other in one go.
+const MOST_DIGITS: usize = 64;
+
 /// Literals with the same solutions as those that were given: those over one byte first.
 pub(crate) fn simplify(pool: &mut Pool, masks: &mut Masks, literals: &[Term]) -> Vec<Term> {
-    let mut work = Simplifier { pool, masks, domains: FxHashMap::default(), unary: Vec::new(), ranges: Ranges::default() };
+    let mut work = Simplifier {
+        pool,
+        masks,
+        domains: FxHashMap::default(),
+        unary: Vec::new(),
+        ranges: Ranges::default(),
+        slices: FxHashMap::default(),
+    };
     match work.run(literals) {
         Ok(open) => {
             let mut all = work.unary;
@@ -45,6 +56,8 @@ struct Simplifier<'a> {
     unary: Vec<Term>,
     /// Of terms, under the domains as they were when this round began or are now.
     ranges: Ranges,
+    /// Of terms: parts that literals equate with constants, as lowest bit, width and value.
+    slices: FxHashMap<Term, Vec<(u8, u8, u128)>>,
 }
 
 impl Simplifier<'_> {
@@ -59,6 +72,7 @@ impl Simplifier<'_> {
         let mut known: FxHashMap<Term, Term> = FxHashMap::default();
         for _ in 0..MOST_ROUNDS {
             open = self.ranges_joined(open)?;
+            open = self.slices_joined(open)?;
             // A literal is read again only if something below it has become known.
             let newly = self.facts(&open, &mut known);
             if changed.is_empty() && newly.is_empty() {
@@ -218,6 +232,14 @@ impl Simplifier<'_> {
             return Some(constant);
         }
         match self.pool.op(term) {
+            Op::Extract { lo, arg } if self.slices.contains_key(&arg) => {
+                let width = self.pool.width(term);
+                let inside = |&&(low, wide, _): &&(u8, u8, u128)| {
+                    low <= lo && lo + width <= low + wide
+                };
+                let &(low, _, value) = self.slices[&arg].iter().find(inside)?;
+                Some(self.pool.constant(width, value >> (lo - low) & mask(width)))
+            }
             Op::Const(_) => Some(term),
             Op::Byte(byte) => {
                 let domain = self.domains.get(&byte)?;
@@ -245,10 +267,7 @@ impl Simplifier<'_> {
             return term;
         }
         let Some((byte, mask)) = self.masks.mask_of(self.pool, term) else {
-            return match self.ranges.decide(self.pool, &self.domains, term) {
-                Some(decided) => self.pool.boolean(decided),
-                None => term,
-            };
+            return self.compared(term);
         };
         let Some(domain) = self.domains.get(&byte) else { return term };
         let inside = domain.intersect(&mask);
@@ -259,6 +278,55 @@ impl Simplifier<'_> {
         } else {
             term
         }
+    }
+
+    /// A comparison over several bytes, decided or told by the digits of its number.
+    fn compared(&mut self, term: Term) -> Term {
+        let mut term = term;
+        for _ in 0..MOST_DIGITS {
+            if let Some(decided) = self.ranges.decide(self.pool, &self.domains, term) {
+                return self.pool.boolean(decided);
+            }
+            match told_by_digits(self.pool, &mut self.ranges, &self.domains, term) {
+                Some(told) if self.pool.support(told).len() > 1 => term = told,
+                Some(told) => return self.decided(told),
+                None => break,
+            }
+        }
+        term
+    }
+
+    /// Equations of parts of one term with constants: those that a wider part implies go.
+    fn slices_joined(&mut self, open: Vec<Term>) -> Result<Vec<Term>, Contradiction> {
+        let slice = |literal: Term| {
+            let Op::Eq(part, constant) = self.pool.op(literal) else { return None };
+            let value = self.pool.as_const(constant)?;
+            match self.pool.op(part) {
+                Op::Extract { lo, arg } => Some((arg, lo, self.pool.width(part), value)),
+                _ => None,
+            }
+        };
+        let mut known: FxHashMap<Term, Vec<(u8, u8, u128)>> = FxHashMap::default();
+        for (term, low, width, value) in open.iter().filter_map(|&literal| slice(literal)) {
+            known.entry(term).or_default().push((low, width, value));
+        }
+        let mut kept = Vec::with_capacity(open.len());
+        for &literal in &open {
+            let Some((term, low, width, value)) = slice(literal) else {
+                kept.push(literal);
+                continue;
+            };
+            let wider = known[&term].iter().find(|&&(other, more, _)| {
+                more > width && other <= low && low + width <= other + more
+            });
+            match wider {
+                None => kept.push(literal),
+                Some(&(other, _, whole)) if whole >> (low - other) & mask(width) == value => {}
+                Some(_) => return Err(Contradiction),
+            }
+        }
+        self.slices = known;
+        Ok(kept)
     }
 
     /// Literals that keep one term within bounds, joined to one literal.

@@ -70,6 +70,15 @@ impl Pool {
         self.nodes.is_empty()
     }
 
+    /// The term with this [index](Term::index).
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn at(&self, index: usize) -> Term {
+        assert!(index < self.len(), "a term's index is below the number of terms");
+        Term::from_index(index)
+    }
+
     /// The sort of a term.
     pub fn sort(&self, term: Term) -> Sort {
         match self.nodes[term.index()].sort {

@@ -20,6 +20,8 @@ use super::Symbolic;
 const MOST_CLAUSES: u32 = 4;
 /// The most ops of a clause.
 const MOST_OPS: usize = 24;
+/// How many blocks that lead straight on are followed to where branches meet again.
+const MOST_STRAIGHT: usize = 2;
 /// How many blocks ahead it is looked whether a register is read.
 const FORESIGHT: u32 = 4;
 
@@ -121,7 +123,7 @@ impl Symbolic {
         true
     }
 
-    /// Control skipped a clause that could have led here as well.
+    /// Control skipped a clause that could have led to the same place.
     fn widen(
         &mut self,
         cpu: &mut Cpu,
@@ -130,80 +132,118 @@ impl Symbolic {
         condition: Term,
         other: u64,
     ) -> Option<Term> {
-        let goal = cpu.rip();
-        let at = self.at;
-        let mut aside = cpu.clone();
-        let led = self.clause(&mut aside, space, code, other, goal, MOST_CLAUSES);
-        self.at = at;
-        let led = led.filter(|&led| self.pool.as_const(led) != Some(0))?;
-        if !self.agree(cpu, &aside, space, code) {
+        if !self.is_clause(space, code, other) {
             return None;
         }
-        cpu.shadow.put_flags(None);
+        let at = self.at;
+        let goals = self.straight_on(cpu.clone(), space, code);
+        let mut aside = cpu.clone();
+        aside.set(slots::RIP, other);
+        let led = self.clause(aside, space, code, &goals, MOST_CLAUSES);
+        self.at = at;
+        let led = led.filter(|&led| self.pool.as_const(led) != Some(0))?;
         Some(self.pool.or(condition, led))
     }
 
-    /// When the clause at `start` leads to `goal`; the state becomes the one after it.
+    /// When the clause where a state is leads to one of the goals.
     fn clause(
         &mut self,
-        cpu: &mut Cpu,
+        mut cpu: Cpu,
         space: &mut AddressSpace,
         code: &mut Code,
-        start: u64,
-        goal: u64,
+        goals: &[Cpu],
         depth: u32,
     ) -> Option<Term> {
-        if depth == 0 || !self.is_clause(space, code, start) {
+        if depth == 0 || !self.is_clause(space, code, cpu.rip()) {
             return None;
         }
-        let id = code.find(start, space);
+        let id = code.find(cpu.rip(), space);
         let block = code.entry(id).block.clone();
-        let sides = [block.target(0), block.target(1)];
-        let tests = self.tests.len();
-        let mut done = true;
-        for op in &block.ops {
-            done &= self.op(cpu, space, op).is_ok();
-            if !done || self.tests.len() != tests {
-                break;
-            }
+        if !self.aside(&mut cpu, space, &block) {
+            return None;
         }
-        let way = if done && self.tests.len() == tests {
-            self.leave(cpu, space, &block).ok()
-        } else {
-            None
-        };
-        self.retract_after(tests);
-        let went = self.held.take();
-        let (Way::Link(_, target) | Way::Computed(target)) = way? else { return None };
-        cpu.set(slots::RIP, target);
-        let held = match went {
+        let went = match self.held.take() {
             Some(held) => held.condition,
             None => self.pool.boolean(true),
         };
-        if !sides.contains(&goal) {
-            return None;
-        }
-        if target == goal {
-            return Some(held);
-        }
-        let direct = self.pool.not(held);
-        match self.clause(cpu, space, code, target, goal, depth - 1) {
-            Some(later) => {
-                let later = self.pool.and(held, later);
-                Some(self.pool.or(direct, later))
+        let target = cpu.rip();
+        let other = block.target(usize::from(target == block.target(0)));
+        let not = self.pool.not(went);
+        let mut led: Option<Term> = None;
+        for (side, condition) in [(target, went), (other, not)] {
+            if self.pool.as_const(condition) == Some(0) {
+                continue;
             }
-            None => Some(direct),
+            let mut start = cpu.clone();
+            start.set(slots::RIP, side);
+            let way = self.straight_on(start, space, code);
+            let meets = way.iter().any(|it| {
+                goals.iter().any(|goal| goal.rip() == it.rip() && self.agree(goal, it, space, code))
+            });
+            let here = if meets {
+                Some(condition)
+            } else {
+                let last = way.into_iter().next_back()?;
+                let later = self.clause(last, space, code, goals, depth - 1);
+                later.map(|later| self.pool.and(condition, later))
+            };
+            if let Some(here) = here {
+                led = Some(match led {
+                    Some(led) => self.pool.or(led, here),
+                    None => here,
+                });
+            }
+        }
+        led
+    }
+
+    /// A state, and the states after the next blocks, as long as these are pure and lead straight on.
+    fn straight_on(&mut self, cpu: Cpu, space: &mut AddressSpace, code: &mut Code) -> Vec<Cpu> {
+        let mut states = vec![cpu];
+        while states.len() <= MOST_STRAIGHT {
+            let mut next = states[states.len() - 1].clone();
+            if self.watched.contains(&next.rip()) {
+                break;
+            }
+            let id = code.find(next.rip(), space);
+            let block = code.entry(id).block.clone();
+            let straight = matches!(block.end, End::Next | End::Jump(_));
+            if !straight || !is_short(&block) || !self.aside(&mut next, space, &block) {
+                break;
+            }
+            states.push(next);
+        }
+        states
+    }
+
+    /// Runs a block on a copy of the state; gives whether it says nothing about the input but how it
+    /// ends.
+    fn aside(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, block: &Block) -> bool {
+        let tests = self.tests.len();
+        let mut quiet = true;
+        for op in &block.ops {
+            quiet = self.op(cpu, space, op).is_ok() && self.tests.len() == tests;
+            if !quiet {
+                break;
+            }
+        }
+        let way = if quiet { self.leave(cpu, space, block).ok() } else { None };
+        quiet &= self.tests.len() == tests;
+        self.retract_after(tests);
+        match way {
+            Some(Way::Link(_, target) | Way::Computed(target)) if quiet => {
+                cpu.set(slots::RIP, target);
+                true
+            }
+            _ => {
+                self.held = None;
+                false
+            }
         }
     }
 
     /// Whether two states that come to the same place go on alike: what differs is not read.
-    fn agree(
-        &mut self,
-        cpu: &mut Cpu,
-        aside: &Cpu,
-        space: &mut AddressSpace,
-        code: &mut Code,
-    ) -> bool {
+    fn agree(&self, cpu: &Cpu, aside: &Cpu, space: &mut AddressSpace, code: &mut Code) -> bool {
         let rip = cpu.rip();
         if self.watched.contains(&rip) {
             return false;
@@ -212,20 +252,11 @@ impl Symbolic {
         if !code.entry(id).block.flags_unread {
             return false;
         }
-        let mut differ = Vec::new();
-        for slot in (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP) {
+        (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP).all(|slot| {
             let same =
                 cpu.get(slot) == aside.get(slot) && cpu.shadow.get(slot) == aside.shadow.get(slot);
-            if !same {
-                if !self.is_dead(space, code, slot, rip, FORESIGHT) {
-                    return false;
-                }
-                differ.push(slot);
-            }
-        }
-        // Nobody reads them, so they need not stand for anything.
-        differ.into_iter().for_each(|slot| cpu.shadow.put(slot, None));
-        true
+            same || self.is_dead(space, code, slot, rip, FORESIGHT)
+        })
     }
 
     /// Whether a register is overwritten before it is read, on every way from an address on.
@@ -276,7 +307,11 @@ fn is_pure(block: &Block) -> bool {
         block.end,
         End::Branch { .. } | End::CompareBranch { .. } | End::TestBranch { .. }
     );
-    ends && block.ops.len() <= MOST_OPS && block.ops.iter().all(is_harmless)
+    ends && is_short(block)
+}
+
+fn is_short(block: &Block) -> bool {
+    block.ops.len() <= MOST_OPS && block.ops.iter().all(is_harmless)
 }
 
 fn is_harmless(op: &Op) -> bool {

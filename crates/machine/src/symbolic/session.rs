@@ -92,6 +92,10 @@ pub struct Symbolic {
     /// What tests changed in the bounds, to be taken back with them: how many tests there were, the
     /// term, and its bounds before.
     learned: Vec<(usize, Term, Option<(u128, u128)>)>,
+    /// The sizes of all terms so far.
+    pub(super) sizes: Vec<u32>,
+    /// Terms that were cut down, and to what; valid as long as no test is taken back.
+    pub(super) cuts: FxHashMap<Term, Term>,
     /// When terms were fixed: how many tests there were then.
     fixed: Vec<(usize, Term)>,
     /// The checked heap, if memory is checked.
@@ -128,6 +132,8 @@ impl Symbolic {
             pending: None,
             learned: Vec::new(),
             guards: None,
+            sizes: Vec::new(),
+            cuts: FxHashMap::default(),
             fixed: Vec::new(),
             known: FxHashMap::default(),
             input: None,
@@ -301,9 +307,13 @@ impl Symbolic {
     pub(super) fn retract_after(&mut self, count: usize) {
         for test in self.tests.drain(count.min(self.tests.len())..) {
             self.seen.remove(&test.condition);
+            if test.kind == TestKind::Choice {
+                self.cuts.clear();
+            }
         }
         while let Some((_, term)) = self.fixed.pop_if(|entry| entry.0 > count) {
             self.known.remove(&term);
+            self.cuts.clear();
         }
         while let Some((_, term, old)) = self.learned.pop_if(|entry| entry.0 >= count) {
             match old {

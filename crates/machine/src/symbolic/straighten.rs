@@ -5,16 +5,14 @@
 //! terms grow beyond use. Then it is said instead which alternative each choice took: that is a
 //! stronger condition, in smaller pieces. Values that were fixed before are put in as constants.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use stunt_path::TestKind;
-use stunt_terms::{Op, Pool, Term};
+use stunt_terms::{Op, Term};
 
 use super::Symbolic;
 
-/// Terms of so many parts are left as they are.
-const SMALL: usize = 160;
-/// Terms of more parts than this are not taken apart.
-const HUGE: usize = 50_000;
+/// Terms of so many parts, each counted as often as it is used, are left as they are.
+const SMALL: u32 = 400;
 
 impl Symbolic {
     /// A condition that held, in a form that can be reasoned about.
@@ -22,13 +20,13 @@ impl Symbolic {
         if self.input.is_none() || self.pool.support(condition).len() < 2 {
             return condition;
         }
-        let parts = parts(&self.pool, condition, HUGE);
-        if parts <= SMALL || parts >= HUGE {
+        if self.parts(condition) <= SMALL {
             return condition;
         }
-        let mut memo = FxHashMap::default();
         let mut choices = Vec::new();
+        let mut memo = std::mem::take(&mut self.cuts);
         let condition = self.cut(condition, &mut memo, &mut choices);
+        self.cuts = memo;
         for choice in choices {
             self.test(choice, TestKind::Choice);
         }
@@ -85,19 +83,16 @@ impl Symbolic {
             None => false,
         }
     }
-}
 
-/// How many terms a term is made of, up to a limit.
-fn parts(pool: &Pool, term: Term, limit: usize) -> usize {
-    let mut seen = FxHashSet::default();
-    let mut pending = vec![term];
-    while let Some(term) = pending.pop() {
-        if seen.len() >= limit {
-            break;
+    /// How many parts a term has, each counted as often as it is used. Operands come before their
+    /// users, so that every term is looked at once.
+    fn parts(&mut self, term: Term) -> u32 {
+        for index in self.sizes.len()..=term.index() {
+            let at = self.pool.at(index);
+            let operands = self.pool.operands(at).map(|operand| self.sizes[operand.index()]);
+            let size = operands.fold(1u32, u32::saturating_add);
+            self.sizes.push(size);
         }
-        if seen.insert(term) {
-            pending.extend(pool.operands(term));
-        }
+        self.sizes[term.index()]
     }
-    seen.len()
 }
