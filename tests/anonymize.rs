@@ -392,6 +392,22 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+fn a_system_call_that_the_machine_lacks_is_named() {
+    let place = Place::new("missing-call");
+    let source = r#"
+#include <stdlib.h>
+#include <sys/inotify.h>
+int main(int argc, char **argv) { if (inotify_init1(0) < 0) return 1; abort(); }
+"#;
+    let program = place.compile("watcher", source, &[]);
+    place.write("in", b"x");
+    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    place.refused(&output, 4, "which does not have the system call inotify_init1, it exited with");
+    let said = text(&output.stderr);
+    assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
+}
+
+#[test]
 fn limits_of_the_machine_are_named() {
     let place = Place::new("limits");
     let source = r#"
@@ -595,6 +611,17 @@ fn a_report_does_not_choose_the_folder_of_a_program() {
     // What it would run is shown.
     let output: Output = place.stunt(&["replay", "r.zip"]);
     assert_eq!(text(&output.stderr), "stunt: the report says to run: ./parser @@\n");
+    // On a terminal, which `script` provides, the user is asked.
+    let stunt = env!("CARGO_BIN_EXE_stunt");
+    for (answer, flags, code) in [("n", "", 2), ("", "", 2), ("y", "", 0), ("", "--yes", 0)] {
+        let script =
+            format!("echo {answer} | script -qec \"'{stunt}' replay r.zip {flags}\" /dev/null");
+        let output = place.in_bash(&script);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(code), "{answer} {flags}: {said}");
+        assert_eq!(said.contains("[y/N]"), flags.is_empty(), "{said}");
+        assert_eq!(said.contains("nothing was run"), code == 2, "{said}");
+    }
 }
 
 #[test]

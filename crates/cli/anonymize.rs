@@ -134,7 +134,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Ok(made) => made,
         Err(outcome) => return Ok(outcome),
     };
-    interrupt::whole(|| report.write(&found.double.bytes, &arguments.output))
+    interrupt::whole(|| report.write(&found.drawn.double.bytes, &arguments.output))
         .context("the report was not written")?;
     let path = arguments.output.display().to_string();
     let text = if arguments.json {
@@ -202,16 +202,22 @@ struct Job<'a> {
 /// A proved double with its figures.
 pub struct Found {
     /// The double.
-    pub double: Double,
-    measured: Measured,
+    pub drawn: Proved,
     /// What the original path reveals.
     path_leak: Bits,
-    size: usize,
-    /// How many doubles were drawn until one failed.
-    draws: u32,
     /// The run that it comes from.
     pub followed: Followed,
     relax: Relaxations,
+}
+
+/// A double that fails as the original does.
+pub struct Proved {
+    /// The double.
+    pub double: Double,
+    measured: Measured,
+    size: usize,
+    /// How many doubles were drawn until one failed.
+    draws: u32,
 }
 
 impl Job<'_> {
@@ -250,7 +256,7 @@ impl Job<'_> {
             }
             first = Some(failure);
         }
-        Ok(first.map_or(Err(Outcome::NoFailure), Ok))
+        Ok(first.ok_or(Outcome::NoFailure))
     }
 
     fn failure_of(&self, run: &Run) -> Option<Failure> {
@@ -288,17 +294,14 @@ impl Job<'_> {
                 Ok(followed) => followed,
                 Err(outcome) => return Ok(Err(outcome)),
             };
-            if let Some((double, measured, size, draws)) =
-                self.draw(failure, &mut followed, &mut rng)?
-            {
-                let path_leak =
-                    if relax == Relaxations::NONE && self.arguments.algorithm == Choice::Castro {
-                        measured.total
-                    } else {
-                        self.path_leak(failure)?.unwrap_or(measured.total)
-                    };
-                return Ok(Ok(Found { double, measured, path_leak, size, draws, followed, relax }));
-            }
+            let Some(drawn) = self.draw(failure, &mut followed, &mut rng)? else { continue };
+            let path_leak = drawn.measured.total;
+            let found = Found { drawn, path_leak, followed, relax };
+            return Ok(Ok(if relax == Relaxations::NONE {
+                found
+            } else {
+                self.or_plain(failure, found, &mut rng)?
+            }));
         }
         self.progress.finish();
         eprintln!(
@@ -340,33 +343,48 @@ impl Job<'_> {
         if !stated && followed.failure.as_ref() != Some(failure) {
             self.progress.finish();
             let how = match &followed.failure {
-                Some(other) => format!("fails with {other} there"),
-                None => format!("{} there", followed.ending),
+                Some(other) => format!("fails with {other}"),
+                None => followed.ending.clone(),
             };
             let lacks = match &followed.missing[..] {
                 [] => String::new(),
-                calls => format!(" (it does not have the system call {})", calls.join(", ")),
+                calls => format!(", which does not have the system call {}", calls.join(", ")),
             };
             eprintln!(
-                "stunt: the program fails with {failure} natively, but {how}: the machine{lacks} does not run it \
-                 as this host does. This is a limit of stunt, not a bug of the program."
+                "stunt: the program fails with {failure} natively, but in the machine{lacks}, it {how}. This \
+                 is a limit of stunt, not a bug of the program."
             );
             return Ok(Err(Outcome::Unsupported));
         }
         Ok(Ok(followed))
     }
 
-    /// What the path condition without any relaxation reveals.
-    fn path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
-        let Ok(mut followed) = self.follow(failure, Relaxations::NONE)? else { return Ok(None) };
+    /// Compares with the path condition as it is. A relaxed one says less, but what it says can be
+    /// harder to solve or to count; then the double comes from the other one, if any will do.
+    fn or_plain(
+        &mut self,
+        failure: &Failure,
+        found: Found,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Found> {
+        let Ok(mut followed) = self.follow(failure, Relaxations::NONE)? else { return Ok(found) };
         self.progress.stage("counting");
-        let _span = info_span!("count").entered();
+        let span = info_span!("count").entered();
         let begun = Instant::now();
         let mut condition =
             PathCondition::new(&mut followed.pool, &followed.tests, &self.subject.original);
-        let total = condition.total();
+        let path_leak = condition.total();
         self.seconds.count += begun.elapsed().as_secs_f64();
-        Ok(Some(total))
+        drop(span);
+        let worse = found.drawn.measured.total.upper() > path_leak.upper();
+        if worse
+            && self.arguments.algorithm == Choice::Relaxed
+            && let Some(drawn) = self.draw(failure, &mut followed, rng)?
+            && drawn.measured.total.upper() < found.drawn.measured.total.upper()
+        {
+            return Ok(Found { drawn, path_leak, followed, relax: Relaxations::NONE });
+        }
+        Ok(Found { path_leak, ..found })
     }
 
     /// Draws doubles until one is proved.
@@ -375,7 +393,7 @@ impl Job<'_> {
         failure: &Failure,
         followed: &mut Followed,
         rng: &mut ChaCha20Rng,
-    ) -> Result<Option<(Double, Measured, usize, u32)>> {
+    ) -> Result<Option<Proved>> {
         let original = &self.subject.original;
         let begun = Instant::now();
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
@@ -402,7 +420,7 @@ impl Job<'_> {
                 let _span = info_span!("count").entered();
                 let measured = measured.unwrap_or_else(|| condition.measure());
                 self.seconds.count += begun.elapsed().as_secs_f64();
-                return Ok(Some((double, measured, size, draws)));
+                return Ok(Some(Proved { double, measured, size, draws }));
             }
         }
         Ok(None)
@@ -448,7 +466,7 @@ impl Job<'_> {
         }
         let total = self.revealed(found);
         let pins = found.followed.pins();
-        let uniform = match (self.arguments.algorithm, found.double.not_uniform) {
+        let uniform = match (self.arguments.algorithm, found.drawn.double.not_uniform) {
             (Choice::Camouflage, _) => Draw::NotUniform {
                 why: "it was chosen to differ most from the original; the figure counts that"
                     .to_owned(),
@@ -464,21 +482,21 @@ impl Job<'_> {
                     .to_owned(),
             );
         }
-        if found.double.fixed > 0 {
+        if found.drawn.double.fixed > 0 {
             notes.push(format!(
                 "{} bytes stay as they are: what the program computes from them is too hard to solve.",
-                found.double.fixed
+                found.drawn.double.fixed
             ));
         }
-        if found.draws > 1 {
+        if found.drawn.draws > 1 {
             notes.push(format!(
                 "{} doubles were drawn until one failed; the figure allows for that.",
-                found.draws
+                found.drawn.draws
             ));
         }
         if found.relax == Relaxations::NONE && self.arguments.algorithm != Choice::Castro {
             notes.push(
-                "The relaxed path condition gave no double, so this one keeps the path.".to_owned(),
+                "This double keeps the path: the relaxed condition gave none, or one that reveals more.".to_owned(),
             );
         }
         for call in &found.followed.missing {
@@ -505,10 +523,10 @@ impl Job<'_> {
                 check_memory: self.checked,
                 fails_if: self.arguments.fails_if.as_ref().map(|it| it.text().to_owned()),
             },
-            leak: leak_of(total, found.size),
-            original_path_leak: leak_of(found.path_leak, found.size),
-            per_byte: self.per_byte(&found.measured),
-            residue_percent: self.subject.original.residue(&found.double.bytes),
+            leak: leak_of(total, found.drawn.size),
+            original_path_leak: leak_of(found.path_leak, found.drawn.size),
+            per_byte: self.per_byte(&found.drawn.measured),
+            residue_percent: self.subject.original.residue(&found.drawn.double.bytes),
             algorithm: Algorithm { name: self.arguments.algorithm.name().to_owned(), parameters },
             draw: uniform,
             verified: if self.checked {
@@ -528,14 +546,14 @@ impl Job<'_> {
     /// What the double reveals. Doubles that were drawn and did not fail make the set smaller from
     /// which it comes; by how much is estimated by their number.
     fn revealed(&self, found: &Found) -> Bits {
-        if found.draws == 1 {
-            return found.measured.total;
+        if found.drawn.draws == 1 {
+            return found.drawn.measured.total;
         }
         // With this probability a share that is smaller would have taken more draws.
         let confidence: f64 = 0.99;
-        let draws = f64::from(found.draws);
+        let draws = f64::from(found.drawn.draws);
         let least_share = 1.0 - confidence.powf(1.0 / draws);
-        let total = found.measured.total;
+        let total = found.drawn.measured.total;
         Bits::Estimate {
             value: total.value() + draws.log2(),
             at_most: total.upper() - least_share.log2(),

@@ -67,8 +67,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let text = if arguments.json {
         let mut value = anonymize::to_json(&report, None);
         value["double"] = json!({
-            "uniform": found.double.not_uniform.is_none(),
-            "bytes": view::hex(&found.double.bytes[0]),
+            "uniform": found.drawn.double.not_uniform.is_none(),
+            "bytes": view::hex(&found.drawn.double.bytes[0]),
         });
         format!("{value:#}\n")
     } else {
@@ -103,11 +103,11 @@ fn text(report: Report, found: &Found) -> String {
         "Any other file that passes all the tests fails in the same way. Here is one, drawn at \
          random from all of them:",
     ));
-    let double = &found.double.bytes[0];
+    let double = &found.drawn.double.bytes[0];
     indented(&mut say, &view::printable(double));
     say(&wrapped(&format!("It {}", report.summary())));
     let runs = report.verified.runs;
-    let opened = Opened { report, doubles: found.double.bytes.clone() };
+    let opened = Opened { report, doubles: found.drawn.double.bytes.clone() };
     say("\nByte by byte, what it reveals:");
     indented(&mut say, &lines(&graph_text::text(&Graph::of(&opened, false), Style::Characters)));
     let same = RECORDS.bytes().zip(double).filter(|(a, b)| a == *b).count();

@@ -38,6 +38,19 @@ impl Budget {
 }
 
 impl Budget {
+    /// For one of many tries: at most a few milliseconds for each stage.
+    pub fn hasty() -> Budget {
+        Budget {
+            nodes: 4_000,
+            node_work: 40_000,
+            states: 1_000,
+            transitions: 100_000,
+            cases: 1 << 17,
+            entries: 1 << 14,
+            additions: 1 << 20,
+        }
+    }
+
     /// The smaller of the two limits, each by itself.
     #[must_use]
     pub fn at_most(self, other: Budget) -> Budget {

@@ -30,14 +30,8 @@ pub fn camouflage(
     let mut solver = Solver::new(Budget::default());
     let bytes = condition.hidden.clone();
     let own = original.assignment();
-    let found = differ_most(
-        condition.pool,
-        &mut solver,
-        condition.ledger.condition(),
-        &own,
-        &bytes,
-        rng,
-    );
+    let found =
+        differ_most(condition.pool, &mut solver, condition.ledger.condition(), &own, &bytes, rng);
     let model = match found {
         Differing::Model(different) => different.model,
         Differing::Unsat => return Err(Error::Contradiction),

@@ -28,7 +28,9 @@ pub enum Error {
     #[error("the path condition contradicts itself; this is a mistake in stunt: please report it")]
     Contradiction,
     /// The solution does not satisfy the condition.
-    #[error("the double does not satisfy the path condition; this is a mistake in stunt: please report it")]
+    #[error(
+        "the double does not satisfy the path condition; this is a mistake in stunt: please report it"
+    )]
     Wrong,
 }
 

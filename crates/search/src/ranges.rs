@@ -83,12 +83,7 @@ impl Ranges {
         self.known[&term]
     }
 
-    fn work_out(
-        &self,
-        pool: &Pool,
-        domains: &FxHashMap<InputByte, ByteSet>,
-        term: Term,
-    ) -> Range {
+    fn work_out(&self, pool: &Pool, domains: &FxHashMap<InputByte, ByteSet>, term: Term) -> Range {
         let width = pool.sort(term).bits();
         let most = mask(width);
         let full = (0, most);
@@ -163,7 +158,8 @@ impl Ranges {
                 let (first, last) =
                     if last - first < MOST_ENTRIES { (first, last) } else { (0, u128::MAX) };
                 let end = entries.len() as u128;
-                let inside = &entries[first.min(end) as usize..last.saturating_add(1).min(end) as usize];
+                let inside =
+                    &entries[first.min(end) as usize..last.saturating_add(1).min(end) as usize];
                 let beyond = (last >= end).then_some(0);
                 let all = inside.iter().map(|&entry| u128::from(entry)).chain(beyond);
                 all.fold(None, |range: Option<Range>, entry| match range {

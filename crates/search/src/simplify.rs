@@ -85,11 +85,7 @@ impl Simplifier<'_> {
             let (mut next, mut seen) = (Vec::with_capacity(open.len()), FxHashSet::default());
             for &literal in &open {
                 let touched = self.pool.support(literal).iter().any(|byte| bytes.contains(&byte));
-                let reread = if touched {
-                    self.read(literal, &known, &mut memo)
-                } else {
-                    literal
-                };
+                let reread = if touched { self.read(literal, &known, &mut memo) } else { literal };
                 self.take(reread, &mut next, &mut seen, &mut changed)?;
             }
             open = next;
@@ -182,8 +178,7 @@ impl Simplifier<'_> {
             below.extend(self.pool.operands(own));
         }
         self.settle(&below, known, memo);
-        let inner =
-            own.map(|own| self.pool.with_operands(own, &mut |_, operand| memo[&operand]));
+        let inner = own.map(|own| self.pool.with_operands(own, &mut |_, operand| memo[&operand]));
         let read = self.pool.with_operands(literal, &mut |_, operand| match inner {
             Some(inner) if own == Some(operand) => inner,
             _ => memo[&operand],
@@ -234,9 +229,8 @@ impl Simplifier<'_> {
         match self.pool.op(term) {
             Op::Extract { lo, arg } if self.slices.contains_key(&arg) => {
                 let width = self.pool.width(term);
-                let inside = |&&(low, wide, _): &&(u8, u8, u128)| {
-                    low <= lo && lo + width <= low + wide
-                };
+                let inside =
+                    |&&(low, wide, _): &&(u8, u8, u128)| low <= lo && lo + width <= low + wide;
                 let &(low, _, value) = self.slices[&arg].iter().find(inside)?;
                 Some(self.pool.constant(width, value >> (lo - low) & mask(width)))
             }

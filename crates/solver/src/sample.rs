@@ -114,7 +114,7 @@ impl Default for Sampler {
 impl Sampler {
     /// A sampler that remembers nothing.
     pub fn new() -> Sampler {
-        Sampler { plans: FxHashMap::default(), quick: Counter::new(stunt_models::Budget::quick()) }
+        Sampler { plans: FxHashMap::default(), quick: Counter::new(stunt_models::Budget::hasty()) }
     }
 
     /// A random model of `C`: uniform over all `I` with `C(I)`, as far as the result says so.

@@ -20,10 +20,10 @@ use super::Symbolic;
 const MOST_CLAUSES: u32 = 4;
 /// The most ops of a clause.
 const MOST_OPS: usize = 24;
-/// How many blocks that lead straight on are followed to where branches meet again.
-const MOST_STRAIGHT: usize = 2;
-/// How many blocks ahead it is looked whether a register is read.
-const FORESIGHT: u32 = 4;
+/// How many instructions that lead straight on are followed to where branches meet again.
+const MOST_STRAIGHT: usize = 6;
+/// How many blocks are looked at to see whether a register is read.
+const FORESIGHT: usize = 12;
 
 /// A branch that was just taken, and whose condition is not a test yet.
 #[derive(Clone, Copy)]
@@ -197,7 +197,8 @@ impl Symbolic {
         led
     }
 
-    /// A state, and the states after the next blocks, as long as these are pure and lead straight on.
+    /// A state, and those after each of the next instructions, as long as these are pure and lead
+    /// straight on: ways meet again also inside what is one block from above.
     fn straight_on(&mut self, cpu: Cpu, space: &mut AddressSpace, code: &mut Code) -> Vec<Cpu> {
         let mut states = vec![cpu];
         while states.len() <= MOST_STRAIGHT {
@@ -207,31 +208,55 @@ impl Symbolic {
             }
             let id = code.find(next.rip(), space);
             let block = code.entry(id).block.clone();
+            for instruction in 1..block.marks.len() {
+                let ops = usize::from(block.marks[instruction - 1].0)
+                    ..usize::from(block.marks[instruction].0);
+                let ops = &block.ops[ops];
+                if states.len() > MOST_STRAIGHT
+                    || !ops.iter().all(is_harmless)
+                    || !self.quietly(&mut next, space, ops)
+                {
+                    return states;
+                }
+                next.set(slots::RIP, block.address_of(instruction));
+                states.push(next.clone());
+            }
+            let last = usize::from(block.marks[block.marks.len() - 1].0);
             let straight = matches!(block.end, End::Next | End::Jump(_));
-            if !straight || !is_short(&block) || !self.aside(&mut next, space, &block) {
+            if !straight || !block.ops[last..].iter().all(is_harmless) {
                 break;
             }
+            let rest = &block.ops[last..];
+            if !self.quietly(&mut next, space, rest) {
+                break;
+            }
+            next.set(slots::RIP, block.target(usize::from(block.end == End::Next)));
             states.push(next);
         }
         states
     }
 
+    /// Runs ops on a copy of the state; gives whether they say nothing about the input.
+    fn quietly(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, ops: &[Op]) -> bool {
+        let tests = self.tests.len();
+        let quiet =
+            ops.iter().all(|op| self.op(cpu, space, op).is_ok() && self.tests.len() == tests);
+        self.retract_after(tests);
+        quiet
+    }
+
     /// Runs a block on a copy of the state; gives whether it says nothing about the input but how it
     /// ends.
     fn aside(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, block: &Block) -> bool {
-        let tests = self.tests.len();
-        let mut quiet = true;
-        for op in &block.ops {
-            quiet = self.op(cpu, space, op).is_ok() && self.tests.len() == tests;
-            if !quiet {
-                break;
-            }
+        if !self.quietly(cpu, space, &block.ops) {
+            return false;
         }
-        let way = if quiet { self.leave(cpu, space, block).ok() } else { None };
-        quiet &= self.tests.len() == tests;
+        let tests = self.tests.len();
+        let way = self.leave(cpu, space, block);
+        let quiet = self.tests.len() == tests;
         self.retract_after(tests);
         match way {
-            Some(Way::Link(_, target) | Way::Computed(target)) if quiet => {
+            Ok(Way::Link(_, target) | Way::Computed(target)) if quiet => {
                 cpu.set(slots::RIP, target);
                 true
             }
@@ -255,22 +280,27 @@ impl Symbolic {
         (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP).all(|slot| {
             let same =
                 cpu.get(slot) == aside.get(slot) && cpu.shadow.get(slot) == aside.shadow.get(slot);
-            same || self.is_dead(space, code, slot, rip, FORESIGHT)
+            same || self.is_dead(space, code, slot, rip, &mut Vec::new())
         })
     }
 
-    /// Whether a register is overwritten before it is read, on every way from an address on.
+    /// Whether a register is overwritten before it is read, on every way from an address on. Ways that
+    /// lead back to where the look has been add nothing.
     fn is_dead(
         &self,
         space: &mut AddressSpace,
         code: &mut Code,
         slot: Slot,
         at: u64,
-        depth: u32,
+        seen: &mut Vec<u64>,
     ) -> bool {
-        if depth == 0 || self.watched.contains(&at) {
+        if seen.contains(&at) {
+            return true;
+        }
+        if seen.len() >= FORESIGHT || self.watched.contains(&at) {
             return false;
         }
+        seen.push(at);
         let id = code.find(at, space);
         let block = &code.entry(id).block;
         if block.effects.reads.has(slot) {
@@ -281,13 +311,13 @@ impl Symbolic {
         }
         let (end, sides) = (block.end, [block.target(0), block.target(1)]);
         match end {
-            End::Next => self.is_dead(space, code, slot, sides[1], depth - 1),
-            End::Jump(target) => self.is_dead(space, code, slot, target, depth - 1),
+            End::Next => self.is_dead(space, code, slot, sides[1], seen),
+            End::Jump(target) => self.is_dead(space, code, slot, target, seen),
             End::Branch { .. }
             | End::CompareBranch { .. }
             | End::TestBranch { .. }
             | End::ZeroBranch { .. } => {
-                sides.into_iter().all(|side| self.is_dead(space, code, slot, side, depth - 1))
+                sides.into_iter().all(|side| self.is_dead(space, code, slot, side, seen))
             }
             // What a caller may not expect to be kept, and a callee may not expect to be given.
             End::Call(_) | End::CallIndirect(_) => matches!(slot, 10 | 11),

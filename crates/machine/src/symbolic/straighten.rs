@@ -5,7 +5,7 @@
 //! terms grow beyond use. Then it is said instead which alternative each choice took: that is a
 //! stronger condition, in smaller pieces. Values that were fixed before are put in as constants.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_path::TestKind;
 use stunt_terms::{Op, Term};
 
@@ -33,47 +33,69 @@ impl Symbolic {
         condition
     }
 
+    /// A term, cut down. Nothing recurses: terms can be as deep as an input is long.
     fn cut(
         &mut self,
         term: Term,
         memo: &mut FxHashMap<Term, Term>,
         choices: &mut Vec<Term>,
     ) -> Term {
-        if let Some(&known) = memo.get(&term) {
-            return known;
-        }
-        let width = self.pool.width(term);
-        let result = if let Some(&value) = self.known.get(&term) {
-            self.pool.constant(width, u128::from(value))
-        } else {
-            match self.pool.op(term) {
-                Op::Const(_) | Op::Byte(_) => term,
-                Op::Ite(condition, then, other) if self.pool.support(condition).len() > 1 => {
-                    let holds = self.holds(condition);
-                    let taken = if holds { then } else { other };
-                    let condition = self.cut(condition, memo, choices);
-                    let choice = if holds { condition } else { self.pool.not(condition) };
-                    if self.pool.as_const(choice).is_none() && !choices.contains(&choice) {
-                        choices.push(choice);
-                    }
-                    self.cut(taken, memo, choices)
-                }
-                _ => {
-                    let operands: Vec<Term> = self.pool.operands(term).collect();
-                    let cut: Vec<Term> =
-                        operands.iter().map(|&operand| self.cut(operand, memo, choices)).collect();
-                    if cut == operands {
-                        term
-                    } else {
-                        let mut next = cut.into_iter();
-                        self.pool
-                            .with_operands(term, &mut |_, operand| next.next().unwrap_or(operand))
-                    }
-                }
+        // From above: which terms are needed, with only the alternatives that were taken.
+        let mut needed = FxHashSet::default();
+        let mut pending = vec![term];
+        while let Some(term) = pending.pop() {
+            if memo.contains_key(&term) || !needed.insert(term) || self.known.contains_key(&term) {
+                continue;
             }
-        };
-        memo.insert(term, result);
-        result
+            match self.chosen(term) {
+                Some((condition, _, taken)) => pending.extend([condition, taken]),
+                None => pending.extend(self.pool.operands(term)),
+            }
+        }
+        // From below: operands have smaller handles than their users.
+        let mut order: Vec<Term> = needed.into_iter().collect();
+        order.sort_unstable();
+        for term in order {
+            let result = self.cut_one(term, memo, choices);
+            memo.insert(term, result);
+        }
+        memo[&term]
+    }
+
+    /// One term, whose operands are cut down already.
+    fn cut_one(
+        &mut self,
+        term: Term,
+        memo: &FxHashMap<Term, Term>,
+        choices: &mut Vec<Term>,
+    ) -> Term {
+        if let Some(&value) = self.known.get(&term) {
+            let width = self.pool.width(term);
+            return self.pool.constant(width, u128::from(value));
+        }
+        if let Some((condition, holds, taken)) = self.chosen(term) {
+            let condition = memo[&condition];
+            let choice = if holds { condition } else { self.pool.not(condition) };
+            if self.pool.as_const(choice).is_none() && !choices.contains(&choice) {
+                choices.push(choice);
+            }
+            return memo[&taken];
+        }
+        if self.pool.operands(term).all(|operand| memo[&operand] == operand) {
+            return term;
+        }
+        self.pool.with_operands(term, &mut |_, operand| memo[&operand])
+    }
+
+    /// For a value that was chosen by a condition on several bytes: the condition, whether it held,
+    /// and what was taken.
+    fn chosen(&mut self, term: Term) -> Option<(Term, bool, Term)> {
+        let Op::Ite(condition, then, other) = self.pool.op(term) else { return None };
+        if self.pool.support(condition).len() < 2 {
+            return None;
+        }
+        let holds = self.holds(condition);
+        Some((condition, holds, if holds { then } else { other }))
     }
 
     /// Whether a condition holds for the run's own input.
