@@ -473,13 +473,25 @@ int main(int argc, char **argv) {
   for (;;) pause();
 }
 "#;
-    for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+    let cases = [
+        (&["INT"][..], "HUP", 2),
+        (&["TERM"], "INT", 15),
+        (&["HUP"], "INT", 1),
+        (&["HUP", "INT"], "HUP", 2),
+    ];
+    for (signals, ignored, number) in cases {
+        let name = signals.join("-");
         let mark = place.path(&format!("mark-{name}"));
         let define = format!("-DMARK=\"{}\"", mark.display());
         let program = place.compile(&format!("waiting-{name}"), source, &[&define]);
         place.write("in", b"x");
+        // Whoever runs the tests may ignore signals, which would be inherited. What is ignored on
+        // purpose stays ignored.
         let mut child = place
-            .command(&["anonymize", "-i", "in", "--timeout", "3600", "--", &program, "@@"])
+            .program("env")
+            .args(["--default-signal=INT,TERM,HUP", &format!("--ignore-signal={ignored}")])
+            .args([env!("CARGO_BIN_EXE_stunt"), "anonymize", "-i", "in", "--timeout", "3600"])
+            .args(["--", &program, "@@"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
@@ -490,9 +502,12 @@ int main(int argc, char **argv) {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
         let numbers = fs::read_to_string(&mark).expect("two numbers");
-        let sent =
-            Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
-        assert!(sent.expect("kill is there").success());
+        for signal in signals {
+            let sent = Command::new("kill")
+                .args([&format!("-{signal}"), &child.id().to_string()])
+                .status();
+            assert!(sent.expect("kill is there").success());
+        }
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(128 + number), "{}", text(&output.stderr));
         assert_eq!(text(&output.stderr), "stunt: interrupted\n");
@@ -646,7 +661,7 @@ fn the_readme_shows_real_output() {
     let readme = fs::read_to_string(root.join("README.md")).expect("the file");
     let place = Place::new("readme");
     let programs = root.join("tests/programs");
-    fs::copy(programs.join("settings.txt"), place.path("settings.txt")).expect("a copy");
+    fs::copy(programs.join("settings.conf"), place.path("settings.conf")).expect("a copy");
     let gcc = Command::new("gcc")
         .args(["-g", "-o"])
         .arg(place.path("settings"))
@@ -655,7 +670,7 @@ fn the_readme_shows_real_output() {
         .status();
     assert!(gcc.expect("gcc is there").success());
     let calls = [
-        "anonymize -i settings.txt --seed 1 -- ./settings @@",
+        "anonymize -i settings.conf --seed 1 -- ./settings @@",
         "inspect stunt-report.zip",
         "replay stunt-report.zip",
     ];

@@ -69,18 +69,20 @@ impl Place {
 
     /// The command, about to run in the folder.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_stunt"));
+        let mut command = self.program(env!("CARGO_BIN_EXE_stunt"));
         command.args(arguments);
-        self.settle(&mut command);
         command
     }
 
-    fn settle(&self, command: &mut Command) {
+    /// Another program, about to run in the folder.
+    pub fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(name);
         command
             .current_dir(&self.folder)
             .env("TMPDIR", &self.temporary)
             .env_remove("RUST_BACKTRACE")
             .stdin(Stdio::null());
+        command
     }
 
     /// Runs the command.
@@ -90,10 +92,7 @@ impl Place {
 
     /// Runs a script.
     pub fn in_bash(&self, script: &str) -> Output {
-        let mut command = Command::new("bash");
-        command.args(["-c", script]);
-        self.settle(&mut command);
-        command.output().expect("bash is there")
+        self.program("bash").args(["-c", script]).output().expect("bash is there")
     }
 
     /// The command ended with this code and sentence, printed nothing else, and left nothing.
@@ -122,7 +121,7 @@ impl Place {
 /// whoever inherits it collects it.
 #[track_caller]
 pub fn is_gone(pid: &str) {
-    for _ in 0..1000 {
+    for _ in 0..6000 {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
         if matches!(state, None | Some('Z' | 'X')) {

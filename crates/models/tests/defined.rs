@@ -70,7 +70,7 @@ fn random_problems_agree_with_brute_force() {
     for round in 0..300 {
         let mut pool = Pool::new();
         let problem = problem(&mut pool, &mut rng);
-        if problem.domains.iter().map(|d| u64::from(d.len())).product::<u64>() > 1 << 22 {
+        if problem.domains.iter().map(|d| u64::from(d.len())).product::<u64>() > 1 << 17 {
             continue;
         }
         let Some(space) = defined::solve(&problem.view(&pool), &Budget::quick()) else { continue };
@@ -78,7 +78,7 @@ fn random_problems_agree_with_brute_force() {
         solved += 1;
         check(&*space, &solutions, &mut rng, round);
     }
-    assert!(solved > 150, "{solved}");
+    assert!(solved > 80, "{solved}");
 }
 
 fn check(space: &dyn Space, solutions: &[Vec<u8>], rng: &mut impl rand::RngCore, round: u32) {

@@ -86,7 +86,7 @@ impl<'p> PathCondition<'p> {
     pub fn measure(&mut self) -> Measured {
         let total = self.ledger.total(self.pool, &mut self.accounts);
         let bytes = self.hidden.iter().copied();
-        let graph = LeakGraph::of(&mut self.ledger, self.pool, &mut self.accounts, bytes);
+        let graph = LeakGraph::of(&self.ledger, self.pool, &mut self.accounts, bytes);
         Measured { total, bytes: graph.bytes().to_vec() }
     }
 

@@ -52,7 +52,8 @@ impl Ranges {
             Op::Slt(x, _) => {
                 // Numbers of one sign keep their order when the sign bit is turned over.
                 let sign = 1 << (pool.width(x) - 1);
-                let turned = |r: Range| ((r.0 ^ r.1) & sign == 0).then(|| (r.0 ^ sign, r.1 ^ sign));
+                let turned =
+                    |r: Range| ((r.0 ^ r.1) & sign == 0).then_some((r.0 ^ sign, r.1 ^ sign));
                 less(turned(a)?, turned(b)?)
             }
             _ => None,

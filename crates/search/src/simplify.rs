@@ -71,8 +71,8 @@ impl Simplifier<'_> {
         }
         let mut known: FxHashMap<Term, Term> = FxHashMap::default();
         for _ in 0..MOST_ROUNDS {
-            open = self.ranges_joined(open)?;
-            open = self.slices_joined(open)?;
+            open = self.ranges_joined(&open)?;
+            open = self.slices_joined(&open)?;
             // A literal is read again only if something below it has become known.
             let newly = self.facts(&open, &mut known);
             if changed.is_empty() && newly.is_empty() {
@@ -291,7 +291,7 @@ impl Simplifier<'_> {
     }
 
     /// Equations of parts of one term with constants: those that a wider part implies go.
-    fn slices_joined(&mut self, open: Vec<Term>) -> Result<Vec<Term>, Contradiction> {
+    fn slices_joined(&mut self, open: &[Term]) -> Result<Vec<Term>, Contradiction> {
         let slice = |literal: Term| {
             let Op::Eq(part, constant) = self.pool.op(literal) else { return None };
             let value = self.pool.as_const(constant)?;
@@ -305,7 +305,7 @@ impl Simplifier<'_> {
             known.entry(term).or_default().push((low, width, value));
         }
         let mut kept = Vec::with_capacity(open.len());
-        for &literal in &open {
+        for &literal in open {
             let Some((term, low, width, value)) = slice(literal) else {
                 kept.push(literal);
                 continue;
@@ -324,9 +324,9 @@ impl Simplifier<'_> {
     }
 
     /// Literals that keep one term within bounds, joined to one literal.
-    fn ranges_joined(&mut self, open: Vec<Term>) -> Result<Vec<Term>, Contradiction> {
+    fn ranges_joined(&mut self, open: &[Term]) -> Result<Vec<Term>, Contradiction> {
         let mut bounds: FxHashMap<Term, (u128, u128, usize)> = FxHashMap::default();
-        for &literal in &open {
+        for &literal in open {
             if let Some((term, low, high)) = self.range(literal) {
                 let entry = bounds.entry(term).or_insert((0, u128::MAX, 0));
                 *entry = (entry.0.max(low), entry.1.min(high), entry.2 + 1);
@@ -334,11 +334,11 @@ impl Simplifier<'_> {
         }
         bounds.retain(|_, (_, _, literals)| *literals > 1);
         if bounds.is_empty() {
-            return Ok(open);
+            return Ok(open.to_vec());
         }
         let mut kept = Vec::with_capacity(open.len());
         let mut done = FxHashSet::default();
-        for &literal in &open {
+        for &literal in open {
             let term = self.range(literal).map(|(term, _, _)| term);
             let Some((term, &(low, high, _))) =
                 term.and_then(|term| Some((term, bounds.get(&term)?)))

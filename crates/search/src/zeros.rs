@@ -6,8 +6,8 @@
 //! The arithmetic carries from byte to byte and so connects them all, although the question does
 //! not; asked byte by byte it can be read under what is known of each byte.
 //!
-//! What always holds: the result has the meaning of the term. Words of four bytes or fewer are not
-//! recognised: the pool has their tests bit by bit.
+//! What always holds: the result has the meaning of the term. Tests of two words at once, as
+//! searches make them, are recognised; the pool has those of a single word bit by bit.
 
 use stunt_terms::{Op, Pool, Term};
 
@@ -19,7 +19,7 @@ pub(crate) fn told_by_bytes(pool: &mut Pool, term: Term) -> Option<Term> {
     };
     let Op::Eq(masked, wanted) = pool.op(equality) else { return None };
     let width = pool.width(masked);
-    if width % 8 != 0 || pool.as_const(wanted)? != repeated(0x80, width) {
+    if !width.is_multiple_of(8) || pool.as_const(wanted)? != repeated(0x80, width) {
         return None;
     }
     let mut words = Vec::new();
@@ -85,8 +85,8 @@ mod tests {
     #[test]
     fn borrows_between_bytes_are_told_right() {
         let mut pool = Pool::new();
-        let bytes: Vec<Term> = (0..8).map(|at| pool.byte(InputByte::new(0, at))).collect();
-        let term = test(&mut pool, &[bytes]);
+        let bytes: Vec<Term> = (0..16).map(|at| pool.byte(InputByte::new(0, at))).collect();
+        let term = test(&mut pool, &[bytes[..8].to_vec(), bytes[8..].to_vec()]);
         let corners = [0, 1, 2, 0x7e, 0x7f, 0x80, 0x81, 0x82, 0xfe, 0xff];
         for term in [term, pool.not(term)] {
             let told = told_by_bytes(&mut pool, term).expect("it is such a test");
@@ -94,8 +94,9 @@ mod tests {
             for case in 0..10_000 {
                 let value = |at: u32| corners[case / 10usize.pow(at) % 10];
                 // Neighbours at either end of the word; what is between is not zero.
-                let bytes = [value(0), value(1), 3, 1, 0x80, 0xff, value(2), value(3)];
-                let values = Assignment::from_bytes(bytes.to_vec());
+                let mut bytes = [value(0), value(1), 3, 1, 0x80, 0xff, value(2), value(3)].to_vec();
+                bytes.extend([1; 8]);
+                let values = Assignment::from_bytes(bytes);
                 let same = [term, told].map(|it| Evaluator::new().holds(&pool, it, &values));
                 assert_eq!(same[0], same[1]);
             }

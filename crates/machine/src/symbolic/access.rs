@@ -267,7 +267,15 @@ impl Symbolic {
         let index = self.pool.extract(shift + index_bits - 1, shift, offset);
         self.indices.insert(index, (address.at - start) >> shift);
         let table = self.pool.add_table(w.bits() as u8, entries);
-        Some(self.pool.table(table, index))
+        let read = self.pool.table(table, index);
+        // The pool may have found a simpler index: `c - '0'` into a whole table is `c` into another.
+        if let (TermOp::Table(_, simpler), Some((input, evaluator))) =
+            (self.pool.op(read), &mut self.input)
+        {
+            let value = evaluator.eval(&self.pool, simpler, input);
+            self.indices.insert(simpler, value as u64);
+        }
+        Some(read)
     }
 
     /// Where an array would be, if the address is one of an array's elements: a constant plus an

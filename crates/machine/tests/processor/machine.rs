@@ -126,7 +126,9 @@ impl Machine {
                     Reason::Unmapped => signal(libc::SIGSEGV, SEGV_MAPERR, fault.address),
                     Reason::Protected => signal(libc::SIGSEGV, SEGV_ACCERR, fault.address),
                     Reason::NotCanonical => signal(libc::SIGSEGV, SI_KERNEL, 0),
-                    Reason::BehindFile | Reason::Limit => panic!("no files here, and few pages"),
+                    Reason::BehindFile | Reason::Limit | Reason::Marked | Reason::Guarded => {
+                        panic!("no files here, and few pages")
+                    }
                 },
                 Exception::Divide => signal(libc::SIGFPE, FPE_INTDIV, 0),
                 Exception::GeneralProtection => signal(libc::SIGSEGV, SI_KERNEL, 0),

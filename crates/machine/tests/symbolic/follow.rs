@@ -15,9 +15,6 @@ use stunt_terms::{Assignment, InputByte};
 /// Far above what any run needs; who gets here runs in circles.
 const MOST_INSTRUCTIONS: u64 = 2_000_000_000;
 
-/// How much of an input is followed. Every byte more is a variable more.
-const MOST_BYTES: u64 = 4096;
-
 /// A program with all that it sees.
 #[derive(Clone)]
 pub struct Subject {
@@ -31,6 +28,8 @@ pub struct Subject {
     pub folder: PathBuf,
     /// Standard input, if it is a file.
     pub stdin: Option<Vec<u8>>,
+    /// How many bytes of each input are followed.
+    pub most: u64,
 }
 
 /// What can be seen of a run from outside.
@@ -89,7 +88,7 @@ impl Subject {
         let mut machine = self.machine()?;
         let mut symbolic = Symbolic::new(relax);
         symbolic.check_against(self.assignment(inputs)?);
-        let public = vec![MOST_BYTES..u64::MAX];
+        let public = vec![self.most..u64::MAX];
         let inputs: Vec<Input> = inputs
             .iter()
             .map(|place| Input { place: place.clone(), public: public.clone() })

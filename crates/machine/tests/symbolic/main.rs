@@ -3,8 +3,9 @@
 //! `checked::NAME` follows the files that a run of the tables of programs reads, and compares term
 //! by term with the values of the run. The outcome must be that of a run that is not followed.
 //! `own::NAME` does the same for programs that were written to reach every kind of operation,
-//! `random::N` for programs made of random instructions. `golden::NAME` compares the conditions of
-//! small programs with text that a person has read.
+//! `random::N` for programs made of random instructions. `replay::NAME` runs other inputs that satisfy
+//! the tests of a run: they must end as it did. `golden::NAME` compares the conditions of small
+//! programs with text that a person has read.
 //!
 //! ```console
 //! $ cargo nextest run -p stunt-machine --test symbolic checked::sort
@@ -25,6 +26,7 @@ mod own;
 #[path = "../programs/place.rs"]
 mod place;
 mod random;
+mod replay;
 mod small;
 #[path = "../programs/table.rs"]
 #[expect(dead_code, reason = "the tests of programs use more of it")]
@@ -56,6 +58,9 @@ fn main() -> ExitCode {
     }
     for seed in 0..random::PROGRAMS {
         trials.push(test(&format!("random::{seed}"), move || random::check(seed)));
+    }
+    for (name, case) in replay::cases() {
+        trials.push(test(&format!("replay::{name}"), move || replay::check(&case)));
     }
     for (name, case) in golden::cases() {
         trials.push(test(&format!("golden::{name}"), move || golden::check(&case)));

@@ -88,6 +88,7 @@ pub fn check(case: &Case) -> Result<(), String> {
             environment: vec![b"LC_ALL=C.UTF-8".to_vec()],
             folder: folder.clone(),
             stdin: None,
+            most: u64::MAX,
         };
         let place = match case.input {
             Via::StandardInput => {
