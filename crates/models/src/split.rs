@@ -31,7 +31,8 @@ pub(crate) fn split(problem: &Problem<'_>) -> Split {
     if problem.domains.iter().all(|domain| domain.len() > 1) {
         // Without constants a component is connected; two literals may still stand apart in a
         // problem that is no component, so groups are looked for only if there may be some.
-        let connected = |&literal: &Term| problem.pool.support(literal).len() == problem.bytes.len();
+        let connected =
+            |&literal: &Term| problem.pool.support(literal).len() == problem.bytes.len();
         if problem.literals.len() == 1 && problem.literals.iter().all(connected) {
             return Split::Whole;
         }

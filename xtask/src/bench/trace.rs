@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn the_number_of_tests_is_read() {
         let said = "something else\nstunt: 1234 tests, then SIGSEGV in serve\n";
-        assert_eq!(super::tests(said).unwrap(), 1234);
-        assert!(super::tests("stunt: no such file").is_err());
+        assert_eq!(tests(said).unwrap(), 1234);
+        assert!(tests("stunt: no such file").is_err());
     }
 }

@@ -41,21 +41,26 @@ pub fn check(paths: &[PathBuf], sources: &[Source], problems: &mut Vec<String>) 
     }
 }
 
-/// The integration tests that name [`BLESS`], each as the folder of its package and its name.
+/// The integration tests that name [`BLESS`], each as the folder of its package and its name: a file
+/// in a `tests` folder, or a folder there with several.
 pub fn tests_that_bless(sources: &[Source]) -> Vec<(PathBuf, String)> {
-    let is_test = |source: &&Source| {
-        files::has_extension(&source.path, "rs")
-            && source.text.contains(BLESS)
-            && source.path.parent().is_some_and(|folder| files::name(folder) == "tests")
-    };
-    sources
-        .iter()
-        .filter(is_test)
-        .map(|source| {
-            let folder = tests_folder(&source.path).and_then(Path::parent).unwrap_or(Path::new(""));
-            (folder.to_path_buf(), files::name(&source.path.with_extension("")))
-        })
-        .collect()
+    let mut tests = Vec::new();
+    for source in sources {
+        if !files::has_extension(&source.path, "rs") || !source.text.contains(BLESS) {
+            continue;
+        }
+        let Some(folder) = tests_folder(&source.path) else { continue };
+        let Some(first) = source.path.strip_prefix(folder).ok().and_then(|it| it.iter().next())
+        else {
+            continue;
+        };
+        let package = folder.parent().unwrap_or(Path::new("")).to_path_buf();
+        let test = (package, files::name(&Path::new(first).with_extension("")));
+        if !tests.contains(&test) {
+            tests.push(test);
+        }
+    }
+    tests
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(crate) mod x87;
 
 pub use flags::FlagKind;
 pub(crate) use flags::flag_code;
-pub(crate) use run::{Way, body, fail, finish, leave, stop};
 pub use run::{Stop, run};
+pub(crate) use run::{Way, body, fail, finish, leave, stop};
 pub use state::{Cpu, Exception};
 pub(crate) use step::step;

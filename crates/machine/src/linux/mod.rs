@@ -31,9 +31,9 @@ mod threads;
 mod time_calls;
 mod timers;
 
-pub(crate) use modules::mapped_files;
 pub use inputs::{Input, InputPlace};
 pub use kernel::{Kernel, Setup};
+pub(crate) use modules::mapped_files;
 pub use numbers::syscall_name;
 pub use process::Death;
 pub use schedule::{Crash, Ending, Engine, LimitReached, Limits};

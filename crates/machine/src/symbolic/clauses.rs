@@ -208,7 +208,10 @@ impl Symbolic {
             }
             let id = code.find(next.rip(), space);
             let block = code.entry(id).block.clone();
-            for instruction in 1..block.marks.len() {
+            // A comparison that is part of the branch has no ops of its own: between the two there is
+            // no state.
+            let fused = matches!(block.end, End::CompareBranch { .. } | End::TestBranch { .. });
+            for instruction in 1..block.marks.len() - usize::from(fused) {
                 let ops = usize::from(block.marks[instruction - 1].0)
                     ..usize::from(block.marks[instruction].0);
                 let ops = &block.ops[ops];

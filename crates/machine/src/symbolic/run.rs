@@ -225,7 +225,13 @@ impl Symbolic {
                         self.doom();
                         break None;
                     }
-                    Some(Hook::Heap(heap)) if self.heap_call(cpu, space, heap) => continue,
+                    Some(Hook::Heap(heap)) if self.guards.is_some() => {
+                        // What the registers stood for before the call is over.
+                        cpu.shadow.forget_scratch();
+                        if self.heap_call(cpu, space, heap) {
+                            continue;
+                        }
+                    }
                     _ => {}
                 }
                 code.find_behind(rip, space)
