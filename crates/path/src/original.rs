@@ -110,7 +110,7 @@ mod tests {
 
     fn example() -> Original {
         let mut original = Original::new();
-        original.push(b"secret".to_vec(), vec![2..4]);
+        original.push(b"secret".to_vec(), std::iter::once(2..4).collect());
         original.push(b"x".to_vec(), vec![]);
         original
     }

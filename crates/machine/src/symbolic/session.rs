@@ -40,6 +40,9 @@ impl Relaxations {
         Self { comparisons: false, clauses: false, switches: false, reads: false };
 }
 
+/// The least and the greatest value of a term.
+pub(super) type Bounds = (u128, u128);
+
 /// A process at the moment when it threw an exception or a panic.
 pub struct Throw {
     /// The registers of the thread.
@@ -66,7 +69,7 @@ pub struct Symbolic {
     pub(super) tests: Vec<Test>,
     seen: FxHashSet<Term>,
     /// Bounds that the tests imply, for terms that are compared with constants.
-    pub(super) bounds: FxHashMap<Term, (u128, u128)>,
+    pub(super) bounds: FxHashMap<Term, Bounds>,
     /// The indices of tables, and what they were in the run.
     pub(super) indices: FxHashMap<Term, u64>,
     pub(super) relax: Relaxations,
@@ -91,7 +94,7 @@ pub struct Symbolic {
     pub(super) pending: Option<Pending>,
     /// What tests changed in the bounds, to be taken back with them: how many tests there were, the
     /// term, and its bounds before.
-    learned: Vec<(usize, Term, Option<(u128, u128)>)>,
+    learned: Vec<(usize, Term, Option<Bounds>)>,
     /// The sizes of all terms so far.
     pub(super) sizes: Vec<u32>,
     /// Terms that were cut down, and to what; valid as long as no test is taken back.

@@ -88,7 +88,7 @@ impl Subject {
         let mut machine = self.machine()?;
         let mut symbolic = Symbolic::new(relax);
         symbolic.check_against(self.assignment(inputs)?);
-        let public = vec![self.most..u64::MAX];
+        let public: Vec<_> = std::iter::once(self.most..u64::MAX).collect();
         let inputs: Vec<Input> = inputs
             .iter()
             .map(|place| Input { place: place.clone(), public: public.clone() })

@@ -114,7 +114,7 @@ pub fn check(case: &Case) -> Result<(), String> {
             return Err(format!("input {number}: the program wrote nothing"));
         }
         for relax in [Relaxations::NONE, Relaxations::ALL] {
-            let followed = subject.follow(&[place.clone()], relax)?;
+            let followed = subject.follow(std::slice::from_ref(&place), relax)?;
             if let Some(text) = difference(&plain.seen, &followed.seen) {
                 return Err(format!("input {number}: {text}"));
             }
