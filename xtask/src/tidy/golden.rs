@@ -54,6 +54,12 @@ pub fn tests_that_bless(sources: &[Source]) -> Vec<(PathBuf, String)> {
         else {
             continue;
         };
+        // A folder is a test if it has a beginning; others are shared by tests.
+        let nested = source.path.parent() != Some(folder);
+        let beginning = folder.join(first).join("main.rs");
+        if nested && !sources.iter().any(|source| source.path == beginning) {
+            continue;
+        }
         let package = folder.parent().unwrap_or(Path::new("")).to_path_buf();
         let test = (package, files::name(&Path::new(first).with_extension("")));
         if !tests.contains(&test) {
@@ -94,8 +100,11 @@ mod tests {
             source("tests/cli.rs", BLESS),
             source("tests/common/mod.rs", BLESS),
             source("tests/other.rs", ""),
+            source("tests/many/golden.rs", BLESS),
+            source("tests/many/main.rs", ""),
         ];
-        let expected = [("crates/a".into(), "b".to_string()), ("".into(), "cli".to_string())];
+        let expected = [("crates/a", "b"), ("", "cli"), ("", "many")]
+            .map(|(package, test)| (package.into(), test.to_string()));
         assert_eq!(tests_that_bless(&sources), expected);
     }
 }
