@@ -337,12 +337,9 @@ impl Symbolic {
                 let (low, high) = inner(a);
                 (by < 64 && high <= all >> by).then(|| (low << by, high << by))
             }),
-            TermOp::Concat(a, b) => {
-                let ((a, b), (_, d)) = (inner(a), inner(b));
-                let by = self.pool.width(match self.pool.op(term) {
-                    TermOp::Concat(_, low) => low,
-                    _ => return (min, max),
-                });
+            TermOp::Concat(high, low) => {
+                let by = self.pool.width(low);
+                let ((a, b), (_, d)) = (inner(high), inner(low));
                 Some((a << by, b << by | d))
             }
             TermOp::Ite(_, a, b) => {

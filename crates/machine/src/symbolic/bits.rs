@@ -10,7 +10,7 @@
 
 use stunt_terms::{Op, Pool, TableId, Term};
 
-use super::vector::lanes;
+use super::{flags::low, vector::lanes};
 use crate::code::{BitOp, Shift, Width};
 
 /// CF in `rflags`.
@@ -22,11 +22,6 @@ const SF: u64 = 1 << 7;
 
 fn bits(w: Width) -> u8 {
     w.bits() as u8
-}
-
-/// The lower bits of a term.
-fn low(pool: &mut Pool, w: Width, term: Term) -> Term {
-    pool.extract(bits(w) - 1, 0, term)
 }
 
 /// A term with zeros in front.

@@ -28,9 +28,10 @@ pub(super) struct Flags<'a> {
     pub(super) terms: FlagTerms,
 }
 
-/// The lower bits of a term of 64 bits.
+/// The lower bits of a term that has at least so many.
 pub(super) fn low(pool: &mut Pool, w: Width, term: Term) -> Term {
-    if w == Width::W64 { term } else { pool.extract(w.bits() as u8 - 1, 0, term) }
+    let bits = w.bits() as u8;
+    if pool.width(term) == bits { term } else { pool.extract(bits - 1, 0, term) }
 }
 
 impl<'a> Flags<'a> {

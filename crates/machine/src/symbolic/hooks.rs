@@ -123,8 +123,7 @@ const RUST: &[(&str, Hook)] = &[
 ];
 
 /// Names inside Rust's panic machinery that run without a panic, too.
-const RUST_HARMLESS: &[&str] =
-    &["panic_count", "catch_unwind", "3try", "11panic_count", "9set_hook", "10take_hook"];
+const RUST_HARMLESS: &[&str] = &["panic_count", "catch_unwind", "3try", "9set_hook", "10take_hook"];
 
 /// What a function's name says about it.
 pub(crate) fn hook_of(name: &str) -> Option<Hook> {
@@ -132,7 +131,7 @@ pub(crate) fn hook_of(name: &str) -> Option<Hook> {
         return Some(hook);
     }
     // Newer compilers put a crate of their own before such names.
-    if name.ends_with("20___rust_panic_cleanup") || name.ends_with("___rust_panic_cleanup") {
+    if name.ends_with("___rust_panic_cleanup") {
         return Some(Hook::Catch);
     }
     if !name.starts_with("_ZN") && !name.starts_with("_R") {

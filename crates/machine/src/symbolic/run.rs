@@ -419,33 +419,21 @@ impl Symbolic {
                 self.branch(condition, &way, block);
                 Ok(way)
             }
-            End::CompareBranch { cc, w, a, b, imm, quiet, .. } => {
+            End::CompareBranch { cc, w, a, b, imm, quiet, .. }
+            | End::TestBranch { cc, w, a, b, imm, quiet, .. } => {
                 if !cpu.shadow.set().has(a) && !cpu.shadow.set().has(b) {
                     cpu.shadow.put_flags(None);
                     return cpu::leave(cpu, space, block);
                 }
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                let (wide_x, wide_y) = (self.wide(x), self.wide(y));
-                let terms = FlagTerms::Operands(wide_x, wide_y);
+                let terms = if matches!(block.end, End::CompareBranch { .. }) {
+                    FlagTerms::Operands(self.wide(x), self.wide(y))
+                } else {
+                    let both = self.pool.and(x, y);
+                    FlagTerms::Result(self.wide(both), self.pool.constant(64, 0))
+                };
                 let way = cpu::leave(cpu, space, block)?;
                 cpu.shadow.put_flags(Some(terms));
-                let condition = Flags::of(&mut self.pool, cpu).map(|mut flags| flags.holds(cc));
-                if quiet {
-                    cpu.shadow.put_flags(None);
-                }
-                self.branch(condition, &way, block);
-                Ok(way)
-            }
-            End::TestBranch { cc, w, a, b, imm, quiet, .. } => {
-                if !cpu.shadow.set().has(a) && !cpu.shadow.set().has(b) {
-                    cpu.shadow.put_flags(None);
-                    return cpu::leave(cpu, space, block);
-                }
-                let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                let r = self.pool.and(x, y);
-                let (r, none) = (self.wide(r), self.pool.constant(64, 0));
-                let way = cpu::leave(cpu, space, block)?;
-                cpu.shadow.put_flags(Some(FlagTerms::Result(r, none)));
                 let condition = Flags::of(&mut self.pool, cpu).map(|mut flags| flags.holds(cc));
                 if quiet {
                     cpu.shadow.put_flags(None);
