@@ -21,7 +21,8 @@ pub fn run() -> Result<()> {
         .run()?;
     deny(tools.deny)?;
     subjects::run()?;
-    let test = Step::cargo("test", &["nextest", "run", "--workspace", "--color=never"]);
+    let test =
+        Step::cargo("test", &["nextest", "run", "--workspace", "--no-fail-fast", "--color=never"]);
     let test = test.with("STUNT_PYTHON", python);
     test.run()?;
     test.quote("tests run:")?;

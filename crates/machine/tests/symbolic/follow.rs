@@ -18,7 +18,7 @@ const MOST_INSTRUCTIONS: u64 = 2_000_000_000;
 /// A program with all that it sees.
 #[derive(Clone)]
 pub struct Subject {
-    /// The program's full path.
+    /// The program's path, in full or from `folder`.
     pub program: PathBuf,
     /// All words, the program's name first.
     pub words: Vec<Vec<u8>>,
