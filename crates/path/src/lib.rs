@@ -3,10 +3,12 @@
 //! Plain data, made by whoever runs programs and read by whoever reasons about them. This crate
 //! must not know how a program is run, nor what is done with a path.
 
+mod execution;
 mod failure;
 mod original;
 mod test;
 
+pub use execution::{Execution, Junction, Node, Place, Stop};
 pub use failure::{Failure, FailureKind, Frame, Location, Role, signal_name};
 pub use original::Original;
 pub use test::{Pin, Test, TestKind};
