@@ -24,7 +24,17 @@ pub struct Facts {
 }
 
 impl Facts {
-    fn constant(sort: Sort, value: u128) -> Facts {
+    /// A number by which different facts are told apart most of the time.
+    pub(crate) fn hash(&self) -> u32 {
+        let words = [self.zeros as u64, self.ones as u64, self.min as u64, self.max as u64];
+        let hash = words.into_iter().fold(0u64, |hash, word| {
+            (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        });
+        (hash >> 32) as u32
+    }
+
+    #[inline]
+    pub(crate) fn constant(sort: Sort, value: u128) -> Facts {
         Facts { zeros: !value & sort.mask(), ones: value, min: value, max: value }
     }
 
@@ -64,6 +74,15 @@ impl Facts {
             min: self.min.min(other.min),
             max: self.max.max(other.max),
         }
+    }
+
+    /// The facts of whatever entry of a table; nothing if there are too many to look at.
+    pub(crate) fn of_entries(sort: Sort, entries: &[u64]) -> Option<Facts> {
+        if entries.len() as u128 > LARGE_TABLE {
+            return None;
+        }
+        let constants = entries.iter().map(|&entry| Facts::constant(sort, u128::from(entry)));
+        constants.reduce(Facts::join)
     }
 
     /// How many low bits are zero in every value.
@@ -186,8 +205,8 @@ impl Facts {
                 Facts::bits(sort, zeros, ones)
             }
             Op::Ite(_, a, b) => facts(a).join(facts(b)),
-            Op::Table(table, index) => {
-                let table = pool.table_data(table);
+            Op::Table(id, index) => {
+                let table = pool.table_data(id);
                 let index = facts(index);
                 let len = table.entries.len() as u128;
                 let (from, to) =
@@ -197,6 +216,11 @@ impl Facts {
                 }
                 let read = &table.entries[from as usize..to as usize];
                 let past_end = (index.max >= len).then_some(&0);
+                if read.len() == table.entries.len()
+                    && let Some(all) = pool.table_facts(id)
+                {
+                    return past_end.map_or(all, |_| all.join(Facts::constant(sort, 0)));
+                }
                 read.iter()
                     .chain(past_end)
                     .map(|&entry| Facts::constant(sort, u128::from(entry)))

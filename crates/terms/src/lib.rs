@@ -11,6 +11,8 @@ mod assignment;
 mod derived;
 mod eval;
 mod facts;
+mod index;
+mod memo;
 mod operator;
 mod pool;
 mod program;

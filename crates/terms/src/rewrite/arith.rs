@@ -5,6 +5,7 @@
 //! collected.
 
 use super::Rule;
+use crate::memo::Question;
 use crate::pool::Pool;
 use crate::term::{Op, Term};
 use crate::value;
@@ -54,6 +55,10 @@ impl Pool {
 
     /// Sum modulo 2^width.
     pub fn add(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Add, [a, b], |pool| pool.add_anew(a, b))
+    }
+
+    fn add_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "both operands have one sort");
         let sort = self.sort(a);
         let (a, b) = self.ordered(a, b);
@@ -141,6 +146,10 @@ impl Pool {
 
     /// Difference modulo 2^width.
     pub fn sub(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Sub, [a, b], |pool| pool.sub_anew(a, b))
+    }
+
+    fn sub_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "both operands have one sort");
         let sort = self.sort(a);
         let width = sort.bits();

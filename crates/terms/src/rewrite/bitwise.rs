@@ -2,6 +2,7 @@
 
 use super::Rule;
 use super::slice::Piece;
+use crate::memo::Question;
 use crate::pool::Pool;
 use crate::term::{Op, Sort, Term};
 
@@ -34,6 +35,10 @@ impl Bitwise {
 impl Pool {
     /// Conjunction, bit by bit or of Bools.
     pub fn and(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::And, [a, b], |pool| pool.and_anew(a, b))
+    }
+
+    fn and_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "both operands have one sort");
         let sort = self.sort(a);
         if sort == Sort::Bool {
@@ -93,6 +98,10 @@ impl Pool {
 
     /// Disjunction, bit by bit or of Bools.
     pub fn or(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Or, [a, b], |pool| pool.or_anew(a, b))
+    }
+
+    fn or_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "both operands have one sort");
         let sort = self.sort(a);
         if sort == Sort::Bool {
@@ -136,6 +145,10 @@ impl Pool {
 
     /// Exclusive or, bit by bit or of Bools.
     pub fn xor(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Xor, [a, b], |pool| pool.xor_anew(a, b))
+    }
+
+    fn xor_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "both operands have one sort");
         let sort = self.sort(a);
         if sort == Sort::Bool {

@@ -1,6 +1,7 @@
 //! Comparisons: `eq`, `ult`, `slt`. Those with a constant are interval tests (`interval.rs`).
 
 use super::Rule;
+use crate::memo::Question;
 use crate::pool::Pool;
 use crate::term::{Op, Sort, Term, mask};
 use crate::value;
@@ -11,6 +12,10 @@ impl Pool {
     /// # Panics
     /// If the sorts differ (in debug builds).
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Eq, [a, b], |pool| pool.eq_anew(a, b))
+    }
+
+    fn eq_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "equality of one sort");
         if a == b {
             return self.boolean(true);
@@ -28,6 +33,10 @@ impl Pool {
 
     /// Unsigned `a < b`.
     pub fn ult(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Ult, [a, b], |pool| pool.ult_anew(a, b))
+    }
+
+    fn ult_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "comparison of one sort");
         if a == b {
             let falsity = self.boolean(false);
@@ -60,6 +69,10 @@ impl Pool {
 
     /// Signed `a < b`.
     pub fn slt(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Slt, [a, b], |pool| pool.slt_anew(a, b))
+    }
+
+    fn slt_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "comparison of one sort");
         if a == b {
             let falsity = self.boolean(false);

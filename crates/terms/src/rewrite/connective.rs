@@ -6,6 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::Rule;
+use crate::memo::Question;
 use crate::pool::Pool;
 use crate::term::{Op, Sort, Term};
 use crate::value;
@@ -13,6 +14,10 @@ use crate::value;
 impl Pool {
     /// Complement: of every bit, or of a truth value.
     pub fn not(&mut self, a: Term) -> Term {
+        self.remembered(Question::Not, [a, a], |pool| pool.not_anew(a))
+    }
+
+    fn not_anew(&mut self, a: Term) -> Term {
         let sort = self.sort(a);
         match self.op(a) {
             Op::Const(value) => return self.constant_of(sort, !value & sort.mask()),

@@ -14,8 +14,8 @@ use crate::value;
 
 /// An interval on the circle of `2^width` values, from `first` upwards to `last`, both included.
 /// It is never the whole circle and never empty.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Interval {
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Interval {
     pub(super) first: u128,
     pub(super) last: u128,
 }
@@ -250,8 +250,7 @@ impl Pool {
                 }
             }
             Op::Table(table, index) => {
-                let accepts = |v: u64| interval.contains(width, u128::from(v));
-                if let Some(test) = self.in_table(table, index, accepts) {
+                if let Some(test) = self.in_table(table, index, interval) {
                     return test;
                 }
             }

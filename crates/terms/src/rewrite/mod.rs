@@ -24,11 +24,20 @@ mod select;
 mod slice;
 mod table;
 
+pub(crate) use interval::Interval;
 pub(crate) use rule::Rule;
 pub use rule::RuleCounts;
+pub(crate) use table::Accepted;
+
+use std::num::NonZeroU32;
 
 use crate::pool::Pool;
 use crate::term::{InputByte, MAX_WIDTH, Op, Sort, Term, mask};
+
+/// Constants below this are kept at hand, for each width: programs are full of them.
+const SMALL: usize = 64;
+/// How many widths there are, counted from none.
+const SMALL_WIDTHS: usize = MAX_WIDTH as usize + 1;
 
 impl Pool {
     /// How deep low bits are pushed into sums.
@@ -40,7 +49,23 @@ impl Pool {
     /// If the width is not 1 to 128.
     pub fn constant(&mut self, width: u8, value: u128) -> Term {
         assert!((1..=MAX_WIDTH).contains(&width), "a bit vector has 1 to 128 bits");
-        self.intern(Sort::Bits(width), Op::Const(value & mask(width)))
+        if value < SMALL as u128 && self.small.len() == SMALL * SMALL_WIDTHS {
+            let known = self.small[usize::from(width) * SMALL + value as usize];
+            if let Some(handle) = NonZeroU32::new(known) {
+                return Term::from_handle(handle);
+            }
+        }
+        self.constant_anew(width, value)
+    }
+
+    #[inline(never)]
+    fn constant_anew(&mut self, width: u8, value: u128) -> Term {
+        let term = self.intern(Sort::Bits(width), Op::Const(value & mask(width)));
+        if value < SMALL as u128 {
+            self.small.resize(SMALL * SMALL_WIDTHS, 0);
+            self.small[usize::from(width) * SMALL + value as usize] = term.handle().get();
+        }
+        term
     }
 
     /// The truth value.

@@ -1,6 +1,7 @@
 //! Moving bits: extract, concatenation, extensions, and shifts by constants, which are these.
 
 use super::Rule;
+use crate::memo::Question;
 use crate::pool::Pool;
 use crate::term::{MAX_WIDTH, Op, Sort, Term, mask};
 use crate::value;
@@ -22,6 +23,11 @@ impl Pool {
         if width == whole {
             return a;
         }
+        let question = Question::Slice { lo, width };
+        self.remembered(question, [a, a], |pool| pool.slice_anew(lo, width, a))
+    }
+
+    fn slice_anew(&mut self, lo: u8, width: u8, a: Term) -> Term {
         let sort = Sort::Bits(width);
         match self.op(a) {
             Op::Const(c) => return self.constant(width, c >> lo),
@@ -164,6 +170,10 @@ impl Pool {
     /// # Panics
     /// If the result has more than 128 bits.
     pub fn concat(&mut self, a: Term, b: Term) -> Term {
+        self.remembered(Question::Concat, [a, b], |pool| pool.concat_anew(a, b))
+    }
+
+    fn concat_anew(&mut self, a: Term, b: Term) -> Term {
         let (high, low) = (self.width(a), self.width(b));
         let width = high.checked_add(low).filter(|&w| w <= MAX_WIDTH);
         let width = width.expect("a bit vector has at most 128 bits");
@@ -248,6 +258,12 @@ impl Pool {
         if from == width {
             return a;
         }
+        let question = Question::ZeroExtend { width };
+        self.remembered(question, [a, a], |pool| pool.zero_extend_anew(width, a))
+    }
+
+    fn zero_extend_anew(&mut self, width: u8, a: Term) -> Term {
+        let from = self.width(a);
         let sort = Sort::Bits(width);
         match self.op(a) {
             Op::Const(c) => return self.constant(width, c),
@@ -279,6 +295,12 @@ impl Pool {
         if from == width {
             return a;
         }
+        let question = Question::SignExtend { width };
+        self.remembered(question, [a, a], |pool| pool.sign_extend_anew(width, a))
+    }
+
+    fn sign_extend_anew(&mut self, width: u8, a: Term) -> Term {
+        let from = self.width(a);
         let sort = Sort::Bits(width);
         match self.op(a) {
             Op::Const(c) => return self.constant(width, value::sign_extend(from, width, c)),

@@ -46,7 +46,7 @@ impl Pool {
     }
 
     fn simpler_read(&mut self, table: TableId, index: Term) -> Option<(Rule, Term)> {
-        let data = self.table_data(table).clone();
+        let data = self.table_data(table);
         let facts = self.facts(index);
         let width = self.width(index);
         let first = data.read(facts.min);
@@ -56,13 +56,15 @@ impl Pool {
         let is_constant = data.entries[from as usize..to as usize].iter().all(|&e| e == first)
             && (!reads_past_end || first == 0);
         if is_constant {
-            return Some((Rule::TableConst, self.constant(data.width, u128::from(first))));
+            let width = data.width;
+            return Some((Rule::TableConst, self.constant(width, u128::from(first))));
         }
         let is_identity = !reads_past_end
             && data.width >= width
             && data.entries.iter().enumerate().all(|(i, &e)| e == i as u64);
         if is_identity {
-            return Some((Rule::TableIdentity, self.zero_extend(data.width, index)));
+            let width = data.width;
+            return Some((Rule::TableIdentity, self.zero_extend(width, index)));
         }
         match self.op(index) {
             Op::ZeroExtend(x) => Some((Rule::TableNarrow, self.table(table, x))),
@@ -75,10 +77,12 @@ impl Pool {
                 }
                 let entries: Vec<u64> =
                     (0..=mask(narrow)).map(|v| data.read(value::add(width, v, c))).collect();
-                let shifted = self.add_table(data.width, entries);
+                let width = data.width;
+                let shifted = self.add_table(width, entries);
                 Some((Rule::TableOffset, self.table(shifted, x)))
             }
             Op::Table(inner, i) if self.is_mappable(inner, i) => {
+                let data = data.clone();
                 let composed =
                     self.map_table(inner, i, data.width, |e| data.read(u128::from(e)))?;
                 Some((Rule::TableTable, composed))
@@ -128,22 +132,53 @@ impl Pool {
         Some(self.table(joined, index))
     }
 
-    /// The test that the entry read is an accepted one: a test of the index where the accepted
+    /// The test that the entry read is in an interval: a test of the index where the accepted
     /// indices are one interval, else a read of truth values.
     pub(super) fn in_table(
         &mut self,
         table: TableId,
         index: Term,
-        accepts: impl Fn(u64) -> bool,
+        interval: Interval,
     ) -> Option<Term> {
         if !self.is_mappable(table, index) {
             return None;
         }
+        let (max, width) = (self.facts(index).max, self.width(index));
+        let key = (table, interval, max, width);
+        // The same table is read at one byte after the other.
+        let accepted = match self.accepted.get(&key) {
+            Some(&accepted) => accepted,
+            None => {
+                let accepted = self.accepted_indices(table, interval, max, width);
+                self.accepted.insert(key, accepted);
+                accepted
+            }
+        };
+        let test = match accepted {
+            Accepted::None => self.boolean(false),
+            Accepted::All => self.boolean(true),
+            Accepted::Range(first, last) => self.in_range(index, first, last),
+            Accepted::Wrapped(interval) => self.in_interval(index, interval),
+            Accepted::Scattered => return None,
+            Accepted::Others(truths) => {
+                let read = self.table(truths, index);
+                self.in_range(read, 1, 1)
+            }
+        };
+        Some(self.by(Rule::IntervalTable, test))
+    }
+
+    fn accepted_indices(
+        &mut self,
+        table: TableId,
+        interval: Interval,
+        max: u128,
+        width: u8,
+    ) -> Accepted {
         let data = self.table_data(table);
-        let max = self.facts(index).max;
+        let accepts = |v: u64| interval.contains(data.width, u128::from(v));
         let truth: Vec<bool> =
             data.entries.iter().take(max as usize + 1).map(|&e| accepts(e)).collect();
-        let width = self.width(index);
         let is_one_bit = data.width == 1;
         // Ends of runs of accepted indices; a run up to `max` may go on up to the greatest value.
         let starts: Vec<usize> =
@@ -151,19 +186,40 @@ impl Pool {
         let ends: Vec<usize> = (0..truth.len())
             .filter(|&i| truth[i] && !truth.get(i + 1).is_some_and(|&t| t))
             .collect();
-        let test = match (&starts[..], &ends[..]) {
-            ([], []) => self.boolean(false),
-            ([0], [end]) if *end as u128 == max => self.boolean(true),
-            ([start], [end]) => self.in_range(index, *start as u128, *end as u128),
+        match (&starts[..], &ends[..]) {
+            ([], []) => Accepted::None,
+            ([0], [end]) if *end as u128 == max => Accepted::All,
+            ([start], [end]) => Accepted::Range(*start as u128, *end as u128),
             ([0, start], [end, last]) if *last as u128 == max && max == mask(width) => {
-                self.in_interval(index, Interval { first: *start as u128, last: *end as u128 })
+                Accepted::Wrapped(Interval { first: *start as u128, last: *end as u128 })
             }
-            _ if is_one_bit => return None,
-            _ => {
-                let read = self.map_table(table, index, 1, |e| u64::from(accepts(e)))?;
-                self.in_range(read, 1, 1)
-            }
-        };
-        Some(self.by(Rule::IntervalTable, test))
+            _ if is_one_bit => Accepted::Scattered,
+            _ => Accepted::Others(self.truths_of(table, interval)),
+        }
     }
+
+    /// The table of which entries are in an interval.
+    fn truths_of(&mut self, table: TableId, interval: Interval) -> TableId {
+        let data = self.table_data(table);
+        let accepts = |v: u64| interval.contains(data.width, u128::from(v));
+        let truths: Vec<u64> = data.entries.iter().map(|&e| u64::from(accepts(e))).collect();
+        self.add_table(1, truths)
+    }
+}
+
+/// Which indices of a table have entries in an interval.
+#[derive(Clone, Copy)]
+pub(crate) enum Accepted {
+    /// None that can be read.
+    None,
+    /// All that can be read.
+    All,
+    /// Those from the first to the last.
+    Range(u128, u128),
+    /// Those of an interval that wraps around.
+    Wrapped(Interval),
+    /// Others, of a table that is one of truth values already.
+    Scattered,
+    /// Others: those whose truth value in this table is one.
+    Others(TableId),
 }
