@@ -13,6 +13,7 @@
 
 pub mod code;
 pub mod cpu;
+mod execution;
 pub mod failure;
 mod jit;
 pub mod linux;
@@ -21,4 +22,5 @@ pub mod memory;
 pub mod stack;
 pub mod symbolic;
 
+pub use execution::{Following, Judge, Options};
 pub use machine::{Machine, Snapshot};

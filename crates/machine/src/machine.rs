@@ -1,5 +1,7 @@
 //! The machine as a whole: a program is set up, runs, is copied, and tells how it ended.
 
+use std::sync::Arc;
+
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 use stunt_path::{Failure, FailureKind};
 
@@ -7,10 +9,10 @@ use crate::{
     code::slots,
     cpu::Cpu,
     failure::{Evidence, PanicSite, Scene, Status, at_stack_end, judge, panic_site},
-    linux::{Ending, Engine, Input, Kernel, Limits, Setup, errno::Errno, mapped_files},
+    linux::{Ending, Engine, Input, Kernel, Limits, Mapped, Setup, errno::Errno, mapped_files},
     memory::AddressSpace,
     stack::{CallStack, Module, Registers, Symbols},
-    symbolic::Symbolic,
+    symbolic::{Symbolic, Throw},
 };
 
 /// A machine with one program, its children, and everything that they see.
@@ -105,45 +107,19 @@ impl Machine {
     }
 
     fn death(&mut self, symbols: &Symbols) -> Option<Moment> {
-        let mapped = mapped_files(&self.kernel.crash()?.space);
-        let modules = self.kernel.modules(mapped);
-        let crash = self.kernel.crash()?;
-        Some(moment(symbols, &crash.cpu, &mut crash.space, &modules))
-    }
-
-    /// The last exception or panic in a followed run.
-    fn thrown(&mut self, symbols: &Symbols) -> Option<Moment> {
-        let thrown = self.engine.symbolic.as_mut()?.thrown()?;
-        let modules = self.kernel.modules(mapped_files(&thrown.space));
-        Some(moment(symbols, &thrown.cpu, &mut thrown.space, &modules))
+        death(&mut self.kernel, symbols, &mut read_modules)
     }
 
     /// How a followed run failed, if it did.
     #[must_use]
     pub fn failure(&mut self, ending: Ending, symbols: &Symbols) -> Option<Failure> {
-        let status = match ending {
-            Ending::Exited(code) => Status::Exit(code),
-            Ending::Killed(signal) => {
-                let overflow = self.kernel.crash().is_some_and(|crash| {
-                    let rsp = crash.cpu.get(slots::RSP);
-                    let mut readable = |at| crash.space.read(at, &mut [0]).is_ok();
-                    signal.number == 11 && at_stack_end(signal.value, rsp, &mut readable)
-                });
-                Status::Signal { number: signal.number as u8, overflow }
-            }
-            Ending::Limit(_) | Ending::Unsupported(_) => return None,
-        };
-        let death = self.death(symbols);
-        let thrown = self.thrown(symbols);
-        let mut failure = judge(Evidence {
-            status,
-            death: death.as_ref().map(Moment::scene),
-            thrown: thrown.as_ref().map(Moment::scene),
-        })?;
-        if matches!(ending, Ending::Killed(signal) if signal.is_invalid_access()) {
-            failure.kind = FailureKind::InvalidAccess;
-        }
-        Some(failure)
+        let thrown = self.engine.symbolic.as_deref_mut().and_then(Symbolic::thrown);
+        failure_of(&mut self.kernel, thrown, ending, symbols, &mut read_modules)
+    }
+
+    /// The kernel, to run in another way.
+    pub(crate) fn into_kernel(self) -> Kernel {
+        self.kernel
     }
 
     /// Forgets the tests of a followed run that came after its failure was certain.
@@ -176,6 +152,57 @@ impl Machine {
         IntelFormatter::new().format(&instruction, &mut text);
         Some(text)
     }
+}
+
+/// Gives the modules of a process that has these files mapped.
+pub(crate) type Modules<'a> = dyn FnMut(&mut Kernel, Mapped) -> Arc<[Module]> + 'a;
+
+fn read_modules(kernel: &mut Kernel, mapped: Mapped) -> Arc<[Module]> {
+    kernel.modules(mapped).into()
+}
+
+/// The process that a signal killed, at that moment.
+fn death(kernel: &mut Kernel, symbols: &Symbols, modules: &mut Modules<'_>) -> Option<Moment> {
+    let mapped = mapped_files(&kernel.crash()?.space);
+    let modules = modules(kernel, mapped);
+    let crash = kernel.crash()?;
+    Some(moment(symbols, &crash.cpu, &mut crash.space, &modules))
+}
+
+/// How a run failed that ended so, if it did; `thrown` is its last exception or panic.
+pub(crate) fn failure_of(
+    kernel: &mut Kernel,
+    thrown: Option<&mut Throw>,
+    ending: Ending,
+    symbols: &Symbols,
+    modules: &mut Modules<'_>,
+) -> Option<Failure> {
+    let status = match ending {
+        Ending::Exited(code) => Status::Exit(code),
+        Ending::Killed(signal) => {
+            let overflow = kernel.crash().is_some_and(|crash| {
+                let rsp = crash.cpu.get(slots::RSP);
+                let mut readable = |at| crash.space.read(at, &mut [0]).is_ok();
+                signal.number == 11 && at_stack_end(signal.value, rsp, &mut readable)
+            });
+            Status::Signal { number: signal.number as u8, overflow }
+        }
+        Ending::Limit(_) | Ending::Unsupported(_) => return None,
+    };
+    let death = death(kernel, symbols, modules);
+    let thrown = thrown.map(|thrown| {
+        let modules = modules(kernel, mapped_files(&thrown.space));
+        moment(symbols, &thrown.cpu, &mut thrown.space, &modules)
+    });
+    let mut failure = judge(Evidence {
+        status,
+        death: death.as_ref().map(Moment::scene),
+        thrown: thrown.as_ref().map(Moment::scene),
+    })?;
+    if matches!(ending, Ending::Killed(signal) if signal.is_invalid_access()) {
+        failure.kind = FailureKind::InvalidAccess;
+    }
+    Some(failure)
 }
 
 /// A thread at some moment: its call stack, and where it says that it panics.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use iced_x86::{Decoder, DecoderOptions};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Block, Effects, End, Trap, lift, polish};
+use super::{Block, Effects, End, Op, Trap, lift, polish};
 use crate::{
     cpu::Cpu,
     jit::{Compiled, Jit, Left},
@@ -21,6 +21,10 @@ const LONGEST: usize = 64;
 /// Most ops in a block: an instruction adds a few more after this.
 const MOST_OPS: usize = 400;
 const INDIRECT: usize = 4096;
+/// How many bytes are fetched at a time.
+const WINDOW: usize = 128;
+/// The longest instruction, in bytes.
+const LONGEST_INSTRUCTION: usize = 15;
 
 /// No block.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -58,8 +62,15 @@ pub struct Code {
     hot: u32,
     /// Addresses at which control stops.
     watched: Arc<FxHashSet<u64>>,
+    /// Where a block is put together.
+    draft: Draft,
     /// The blocks that begin at watched addresses.
     behind: FxHashMap<u64, u32>,
+    /// Whether code at an address can lead to another within some steps, as whoever looked ahead
+    /// has found.
+    foreseen: FxHashMap<(u64, u64, u32), bool>,
+    /// Blocks stay as they are when they become hot: what is followed must not depend on that.
+    keeps_flags: bool,
 }
 
 /// Whether blocks are compiled.
@@ -95,8 +106,16 @@ impl Code {
             by_address: FxHashMap::default(),
             indirect: nowhere(),
             watched: Arc::default(),
+            draft: Draft::default(),
             behind: FxHashMap::default(),
+            foreseen: FxHashMap::default(),
+            keeps_flags: false,
         }
+    }
+
+    /// Leaves blocks as they are when they become hot, or does not.
+    pub(crate) fn keep_flags(&mut self, keeps: bool) {
+        self.keeps_flags = keeps;
     }
 
     /// Stops at these addresses from now on, and at no others.
@@ -113,10 +132,20 @@ impl Code {
             return id;
         }
         let id = self.entries.len() as u32;
-        let block = decode(address, space, self.model, &self.watched);
+        let block = decode(address, space, self.model, &self.watched, &mut self.draft);
         self.entries.push(Entry { block, links: [NONE; 2], warmth: 0, compiled: None });
         self.behind.insert(address, id);
         id
+    }
+
+    /// What whoever looked ahead has found: where to, from where, and in how many steps.
+    pub(crate) fn foreseen(&self, ahead: (u64, u64, u32)) -> Option<bool> {
+        self.foreseen.get(&ahead).copied()
+    }
+
+    /// Notes what was found by looking ahead. It holds as long as the code does not change.
+    pub(crate) fn foresee(&mut self, ahead: (u64, u64, u32), leads: bool) {
+        self.foreseen.insert(ahead, leads);
     }
 
     /// Whether this was decoded from the address space, but for what it reports as written.
@@ -125,7 +154,17 @@ impl Code {
     }
 
     /// Makes the cache fit the address space.
+    #[inline(always)]
     pub(crate) fn synchronise(&mut self, space: &mut AddressSpace) {
+        let fits = self.version == space.code_version() && self.fits(space);
+        if !fits || space.code_written() {
+            self.synchronise_slowly(space);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn synchronise_slowly(&mut self, space: &mut AddressSpace) {
         if !self.fits(space) {
             self.clear();
             space.take_code_writes();
@@ -139,9 +178,13 @@ impl Code {
     }
 
     fn clear(&mut self) {
+        if self.entries.is_empty() {
+            return;
+        }
         self.entries.clear();
         self.by_address.clear();
         self.behind.clear();
+        self.foreseen.clear();
         if let Some(jit) = &mut self.jit {
             jit.clear();
         }
@@ -152,6 +195,7 @@ impl Code {
     fn drop_page(&mut self, number: u64) {
         let entries = &self.entries;
         self.behind.clear();
+        self.foreseen.clear();
         self.by_address.retain(|_, id| {
             let block = &entries[*id as usize].block;
             let touches = block.start / PAGE <= number && (block.next - 1) / PAGE >= number;
@@ -230,7 +274,7 @@ impl Code {
                 self.entries[next as usize].block.flags_unread
             });
         let entry = &mut self.entries[id as usize];
-        if unread {
+        if unread && !self.keeps_flags {
             polish::hush(&mut entry.block);
         }
         // Whatever comes of it, it is not tried again.
@@ -276,7 +320,7 @@ impl Code {
                 let block = if self.watched.contains(&address) {
                     Block::watched(address)
                 } else {
-                    decode(address, space, self.model, &self.watched)
+                    decode(address, space, self.model, &self.watched, &mut self.draft)
                 };
                 let id = self.entries.len() as u32;
                 // What could not be fetched may be there another time.
@@ -307,59 +351,69 @@ fn nowhere() -> Box<[(u64, u32); INDIRECT]> {
     table
 }
 
+/// The ops and marks of a block that is put together, in memory that serves for all.
+#[derive(Default)]
+struct Draft {
+    ops: Vec<Op>,
+    marks: Vec<(u16, u16)>,
+}
+
 /// Decodes the block at `start`.
-pub(crate) fn decode(
+fn decode(
     start: u64,
     space: &mut AddressSpace,
     model: Model,
     watched: &FxHashSet<u64>,
+    draft: &mut Draft,
 ) -> Block {
-    let mut bytes = [0; 512];
-    let mut have = space.fetch(start, &mut bytes).unwrap_or(0);
-    let mut base = 0;
+    let mut bytes = [0; WINDOW];
     let options = match model {
         Model::Baseline => DecoderOptions::NO_MPFX_0FBC | DecoderOptions::NO_MPFX_0FBD,
         Model::Full => DecoderOptions::NONE,
     };
-    let mut ops = Vec::new();
-    let mut marks: Vec<(u16, u16)> = Vec::new();
+    let Draft { ops, marks } = draft;
+    ops.clear();
+    marks.clear();
     let mut at = start;
-    let mut end = loop {
-        let offset = (at - start) as usize;
-        if have - (offset - base) < 15 && have == bytes.len() {
-            base = offset;
-            have = space.fetch(at, &mut bytes).unwrap_or(0);
-        }
-        let window = &bytes[offset - base..have];
-        let mut decoder = Decoder::with_ip(64, window, at, options);
-        let instruction = decoder.decode();
-        let complete = !instruction.is_invalid();
-        let fetched = window.len();
-        if !complete && fetched < 15 && decoder.last_error() == iced_x86::DecoderError::NoMoreBytes
-        {
-            // The instruction runs into something that cannot be fetched.
-            if marks.is_empty() {
-                marks.push((0, 0));
-                break End::Trap(Trap::Fetch);
+    let mut end = 'block: loop {
+        let have = space.fetch(at, &mut bytes).unwrap_or(0);
+        let mut decoder = Decoder::with_ip(64, &bytes[..have], at, options);
+        // All but the last instructions of a full window have all their bytes in it.
+        while have < WINDOW || decoder.position() <= WINDOW - LONGEST_INSTRUCTION {
+            let rest = have - decoder.position();
+            let instruction = decoder.decode();
+            let complete = !instruction.is_invalid();
+            if !complete
+                && rest < LONGEST_INSTRUCTION
+                && decoder.last_error() == iced_x86::DecoderError::NoMoreBytes
+            {
+                // The instruction runs into something that cannot be fetched.
+                if marks.is_empty() {
+                    marks.push((0, 0));
+                    break 'block End::Trap(Trap::Fetch);
+                }
+                break 'block End::Next;
             }
-            break End::Next;
-        }
-        marks.push((ops.len() as u16, offset as u16));
-        let leaving = lift::lift(&instruction, &mut ops);
-        at = if complete { instruction.next_ip() } else { at + 1 };
-        if let Some(end) = leaving {
-            break end;
-        }
-        if marks.len() >= LONGEST || ops.len() >= MOST_OPS || watched.contains(&at) {
-            break End::Next;
+            marks.push((ops.len() as u16, (at - start) as u16));
+            let leaving = lift::lift(&instruction, ops);
+            at = if complete { instruction.next_ip() } else { at + 1 };
+            if let Some(end) = leaving {
+                break 'block end;
+            }
+            if !complete {
+                continue 'block;
+            }
+            if marks.len() >= LONGEST || ops.len() >= MOST_OPS || watched.contains(&at) {
+                break 'block End::Next;
+            }
         }
     };
     for page in start / PAGE..=at.saturating_sub(1).max(start) / PAGE {
         space.watch_code(page * PAGE);
     }
-    polish::polish(&mut ops, &mut end, &mut marks);
-    let flags_unread = polish::flags_unread(&ops, &end);
-    let effects = Effects::of_block(&ops, &end);
-    let (ops, marks) = (ops.into(), marks.into());
+    polish::polish(ops, &mut end, marks);
+    let flags_unread = polish::flags_unread(ops, &end);
+    let effects = Effects::of_block(ops, &end);
+    let (ops, marks) = (ops[..].into(), marks[..].into());
     Block { start, next: at, ops, end, marks, flags_unread, quiet: false, effects }
 }

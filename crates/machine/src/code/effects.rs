@@ -17,10 +17,35 @@ impl SlotSet {
         self.0[usize::from(slot / 64)] |= 1 << (slot % 64);
     }
 
+    /// Adds all slots of another set.
+    #[inline(always)]
+    pub fn add_all(&mut self, other: &Self) {
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            *mine |= theirs;
+        }
+    }
+
     /// Takes a slot away.
     #[inline(always)]
     pub fn remove(&mut self, slot: Slot) {
         self.0[usize::from(slot / 64)] &= !(1 << (slot % 64));
+    }
+
+    /// Takes away a slot and all behind it.
+    #[inline(always)]
+    pub fn remove_from(&mut self, first: Slot) {
+        let word = usize::from(first / 64);
+        self.0[word] &= (1 << (first % 64)) - 1;
+        self.0[word + 1..].fill(0);
+    }
+
+    /// Whether this slot, and no other, is in the set.
+    #[inline(always)]
+    #[must_use]
+    pub fn is_only(&self, slot: Slot) -> bool {
+        let mut only = Self::default();
+        only.add(slot);
+        *self == only
     }
 
     /// Takes away all slots of another set.
@@ -172,7 +197,8 @@ impl Effects {
                 read(&[a, b, c, flags]);
                 write(&[d]);
             }
-            Op::BitF { d, a, b, .. } => read(&[d, a, b, flags]),
+            Op::BitF { d, a, b, quiet: true, .. } => read(&[d, a, b]),
+            Op::BitF { d, a, b, quiet: false, .. } => read(&[d, a, b, flags]),
             Op::Condition { d, .. } | Op::GetFlags { d } => {
                 read(&[flags]);
                 write(&[d]);

@@ -475,13 +475,15 @@ pub enum Op {
         b: Slot,
         imm: i32,
     },
-    /// For `Bsf` and `Bsr`, `d` also holds what is kept for zero.
+    /// For `Bsf` and `Bsr`, `d` also holds what is kept for zero. Of one that is quiet nobody reads
+    /// the flags: what they are afterwards does not matter.
     BitF {
         f: BitOp,
         w: Width,
         d: Slot,
         a: Slot,
         b: Slot,
+        quiet: bool,
     },
 
     // ---- flags ----

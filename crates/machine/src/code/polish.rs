@@ -67,7 +67,7 @@ fn flags(op: &Op) -> Flags {
         Op::ShiftF { .. }
         | Op::ShiftDoubleF { .. }
         | Op::BitTestF { .. }
-        | Op::BitF { .. }
+        | Op::BitF { quiet: false, .. }
         | Op::AdcF { .. }
         | Op::SbbF { .. }
         | Op::Condition { .. }
@@ -100,6 +100,7 @@ fn without_flags(op: &Op) -> Option<Op> {
             }
             Shift::Rol | Shift::Rcl | Shift::Rcr => None,
         },
+        Op::BitF { f, w, d, a, b, .. } => Some(Op::BitF { f, w, d, a, b, quiet: true }),
         _ => None,
     }
 }

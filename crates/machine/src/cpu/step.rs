@@ -169,7 +169,7 @@ pub(crate) fn step(cpu: &mut Cpu, space: &mut AddressSpace, op: &Op) -> Result<(
             let r = cpu.bit_test(f, w, cpu.get(a), second(cpu, b, imm));
             cpu.set(d, r);
         }
-        Op::BitF { f, w, d, a, b } => {
+        Op::BitF { f, w, d, a, b, .. } => {
             let r = cpu.bit_op(f, w, cpu.get(d), cpu.get(a), cpu.get(b));
             cpu.set(d, r);
         }

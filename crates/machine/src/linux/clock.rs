@@ -38,6 +38,11 @@ impl Clock {
         self.elapsed = self.elapsed.saturating_add(nanoseconds).min(END);
     }
 
+    /// Takes time back that did not go by after all.
+    pub(crate) fn take_back(&mut self, nanoseconds: u64) {
+        self.elapsed = self.elapsed.saturating_sub(nanoseconds);
+    }
+
     /// Jumps to a later time.
     pub(crate) fn advance_to(&mut self, time: u64) {
         self.elapsed = self.elapsed.max(time).min(END);

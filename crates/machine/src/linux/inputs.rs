@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
-use stunt_terms::InputByte;
+use stunt_terms::{Assignment, InputByte, Support, Term};
 
 use super::{
     Kernel,
@@ -13,10 +13,11 @@ use super::{
     fs::{Caller, Content, InodeId, Node, Object},
     kernel::FIRST_PID,
     memory_calls::FileSource,
+    process::Process,
 };
 use crate::{
     memory::{Mark, Source},
-    symbolic::Meaning,
+    symbolic::{self, Meaning, Symbolic},
 };
 
 /// Where an input comes from.
@@ -156,8 +157,97 @@ impl Kernel {
         Ok(())
     }
 
+    /// Takes a thread back to before the unit whose tests it stands before.
+    pub(crate) fn go_back(&mut self, symbolic: &mut Symbolic, (pid, tid): (u32, u32)) {
+        let Some(Process { space: Some(space), threads, .. }) = self.process_if_there(pid) else {
+            return;
+        };
+        let Some(thread) = threads.iter_mut().find(|thread| thread.tid == tid) else { return };
+        let after = thread.cpu.executed();
+        symbolic.go_back(&mut thread.cpu, space);
+        let undone = after - thread.cpu.executed();
+        self.executed -= undone;
+        self.clock.take_back(undone);
+    }
+
+    /// Does the branch again that a thread stands behind, if it is one.
+    pub(crate) fn branch_again(&mut self, symbolic: &mut Symbolic, (pid, tid): (u32, u32)) {
+        let Some(process) = self.process_if_there(pid) else { return };
+        if let Some(thread) = process.thread(tid) {
+            symbolic.branch_again(&mut thread.cpu);
+        }
+    }
+
+    /// The process with this number, if it exists.
+    pub(crate) fn process_if_there(&mut self, pid: u32) -> Option<&mut Process> {
+        self.processes.0.get_mut(&pid)
+    }
+
+    /// Gives everything that depends on the input the value that it has for another one: files,
+    /// marked bytes, and slots, in all processes. `symbolic` knows the new input already.
+    pub(crate) fn rebind(&mut self, old: &Assignment, new: &Assignment, symbolic: &mut Symbolic) {
+        let inputs = Arc::clone(&self.inputs.0);
+        for (&inode, input) in inputs.iter() {
+            let length = old.source(input.source).len().max(new.source(input.source).len());
+            let changed: Vec<(u64, u8)> = (0..length as u32)
+                .map(|offset| InputByte::new(input.source, offset))
+                .filter(|&byte| old.get(byte) != new.get(byte))
+                .filter(|byte| input.mark(u64::from(byte.offset)).is_some())
+                .map(|byte| (u64::from(byte.offset), new.get(byte)))
+                .collect();
+            if changed.is_empty() {
+                continue;
+            }
+            self.files.rewrite(inode, changed);
+            let Some((content, _)) = self.files.mapped_content(inode.number()) else { continue };
+            let source = self.source(content, inode);
+            for process in self.processes.0.values_mut() {
+                if let Some(space) = &mut process.space {
+                    space.exchange_source(&source);
+                }
+            }
+        }
+        let changes = changes(old, new);
+        for process in self.processes.0.values_mut() {
+            for thread in &mut process.threads {
+                symbolic::give_values(&mut thread.cpu, &mut |term| symbolic.value(term));
+            }
+            let Some(space) = &mut process.space else { continue };
+            // Neighbours often belong to one term.
+            let mut last: Option<(Term, Option<u128>)> = None;
+            space.give_values(|mark| match Meaning::of(mark)? {
+                Meaning::Input(byte) => Some(new.get(byte)),
+                Meaning::Piece(term, piece) => {
+                    let word = match last {
+                        Some((same, word)) if same == term => word,
+                        _ if symbolic.depends_on(term, &changes) => Some(symbolic.value(term)),
+                        _ => None,
+                    };
+                    last = Some((term, word));
+                    Some((word? >> (8 * u32::from(piece))) as u8)
+                }
+            });
+        }
+    }
+
     /// The content of a file as memory sees it, marked if it is an input.
     pub(crate) fn source(&self, content: Content, inode: InodeId) -> Arc<dyn Source> {
         FileSource::shared(content, inode, self.inputs.of(inode).cloned())
     }
+}
+
+/// The bytes in which two inputs differ.
+fn changes(old: &Assignment, new: &Assignment) -> Support {
+    let mut parts = Vec::new();
+    for source in 0..old.source_count().max(new.source_count()) as u16 {
+        let length = old.source(source).len().max(new.source(source).len());
+        let bytes = (0..length as u32).map(|offset| InputByte::new(source, offset));
+        parts.extend(bytes.filter(|&byte| old.get(byte) != new.get(byte)).map(Support::of));
+    }
+    // In pairs, so that no union is made again and again.
+    while parts.len() > 1 {
+        parts =
+            parts.chunks(2).map(|pair| pair[0].union(pair.last().expect("it has one"))).collect();
+    }
+    parts.pop().unwrap_or_default()
 }

@@ -33,7 +33,7 @@ mod timers;
 
 pub use inputs::{Input, InputPlace};
 pub use kernel::{Kernel, Setup};
-pub(crate) use modules::mapped_files;
+pub(crate) use modules::{Mapped, mapped_files};
 pub use numbers::syscall_name;
 pub use process::Death;
 pub use schedule::{Crash, Ending, Engine, LimitReached, Limits};

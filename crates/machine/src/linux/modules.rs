@@ -8,7 +8,7 @@ use crate::{
     cpu::{self, Cpu, Exception, Stop},
     failure::rethrow_ranges,
     memory::{AddressSpace, Backing, PAGE, Protection},
-    stack::{Mapping, Module},
+    stack::{Bytes, Mapping, Module},
     symbolic::{Symbolic, hooks},
 };
 
@@ -43,11 +43,19 @@ impl Kernel {
         let mut modules = Vec::new();
         for ((path, identity), mappings) in mapped {
             let Some((content, _)) = self.files.mapped_content(identity) else { continue };
-            let mut bytes = vec![0; content.len() as usize];
-            if content.read_at(0, &mut bytes).is_err() {
-                continue;
-            }
-            modules.extend(Module::from_mappings(&path, &bytes.into(), &mappings));
+            // The host's files are mapped: of a library only a few tables are looked at.
+            let mapped = content.host_file().and_then(Bytes::map);
+            let bytes = match mapped.filter(|bytes| bytes.len() as u64 == content.len()) {
+                Some(bytes) => bytes,
+                None => {
+                    let mut bytes = vec![0; content.len() as usize];
+                    if content.read_at(0, &mut bytes).is_err() {
+                        continue;
+                    }
+                    bytes.into()
+                }
+            };
+            modules.extend(Module::from_mappings(&path, bytes, &mappings));
         }
         modules
     }
@@ -61,7 +69,8 @@ impl Kernel {
         let process = self.process(pid);
         let cpu = process.threads[0].cpu.clone();
         let Some(space) = &mut process.space else { return };
-        let found = hooks(&modules, |resolver| resolve(&cpu, space, resolver));
+        let mut aside = Aside::new(&cpu, space);
+        let found = hooks(&modules, |resolver| aside.resolve(resolver));
         let libraries = space
             .regions()
             .filter(|region| region.protection.contains(Protection::EXECUTE))
@@ -88,19 +97,34 @@ impl Kernel {
     }
 }
 
-/// Asks a function that chooses an implementation which one it chooses, as the dynamic linker does.
-fn resolve(cpu: &Cpu, space: &mut AddressSpace, resolver: u64) -> Option<u64> {
-    let (mut cpu, mut space) = (cpu.clone(), space.fork());
-    let rsp = (cpu.get(slots::RSP) & !0xf).wrapping_sub(0x1008);
-    space.write(rsp, &NOWHERE.to_le_bytes()).ok()?;
-    space.set_blind(true);
-    cpu.set(slots::RSP, rsp);
-    cpu.set(slots::RIP, resolver);
-    let mut code = Code::new(Model::Baseline, Compile::Never);
-    match cpu::run(&mut cpu, &mut space, &mut code, MOST_INSTRUCTIONS) {
-        Stop::Exception(Exception::Memory(fault)) if fault.address == NOWHERE => {
-            Some(cpu.get(slots::RAX))
+/// A copy of a process, in which the functions are called that choose an implementation. They
+/// read what the processor can do, and change nothing but their stack.
+struct Aside {
+    cpu: Cpu,
+    space: AddressSpace,
+    code: Code,
+}
+
+impl Aside {
+    fn new(cpu: &Cpu, space: &mut AddressSpace) -> Self {
+        let mut space = space.fork();
+        space.set_blind(true);
+        Self { cpu: cpu.clone(), space, code: Code::new(Model::Baseline, Compile::Never) }
+    }
+
+    /// Asks a function that chooses an implementation which one it chooses, as the dynamic linker
+    /// does.
+    fn resolve(&mut self, resolver: u64) -> Option<u64> {
+        let mut cpu = self.cpu.clone();
+        let rsp = (cpu.get(slots::RSP) & !0xf).wrapping_sub(0x1008);
+        self.space.write(rsp, &NOWHERE.to_le_bytes()).ok()?;
+        cpu.set(slots::RSP, rsp);
+        cpu.set(slots::RIP, resolver);
+        match cpu::run(&mut cpu, &mut self.space, &mut self.code, MOST_INSTRUCTIONS) {
+            Stop::Exception(Exception::Memory(fault)) if fault.address == NOWHERE => {
+                Some(cpu.get(slots::RAX))
+            }
+            _ => None,
         }
-        _ => None,
     }
 }

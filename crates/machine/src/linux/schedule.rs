@@ -87,6 +87,11 @@ pub struct Engine {
     caches: Vec<Code>,
     /// What a followed run gathers.
     pub symbolic: Option<Box<Symbolic>>,
+    /// Where a run that stops before each test does so: process and thread.
+    pub(crate) stopped: Option<(u32, u32)>,
+    /// The state before a system call that looked at what is followed, while the run stands before the
+    /// tests that this makes.
+    pub(crate) before_call: Option<Box<Kernel>>,
 }
 
 impl Engine {
@@ -100,6 +105,16 @@ impl Engine {
             }
         }
         &mut self.caches[0]
+    }
+
+    /// Whether a run that stops before each test is to do so.
+    fn halted(&self) -> bool {
+        self.symbolic.as_ref().is_some_and(|symbolic| symbolic.halted())
+    }
+
+    /// Whether the run stops before each test.
+    fn in_steps(&self) -> bool {
+        self.symbolic.as_ref().is_some_and(|symbolic| symbolic.in_steps())
     }
 
     /// Runs a processor for a while.
@@ -329,6 +344,9 @@ impl Kernel {
                 && let Some(thread) = self.process(pid).thread(tid)
             {
                 symbolic.signal(&mut thread.cpu);
+                if symbolic.halted() {
+                    return self.halt(engine, next, true);
+                }
             }
             let runs = self.deliver(pid, tid);
             if self.exhausted(pid) {
@@ -349,9 +367,13 @@ impl Kernel {
             let rip = thread.cpu.rip();
             self.executed += done;
             self.clock.advance(done);
+            if engine.halted() {
+                return self.halt(engine, next, true);
+            }
             match stop {
                 Stop::Quantum => {}
                 Stop::Syscall => {
+                    let before = if engine.in_steps() { self.before_call(next) } else { None };
                     if let (Some(symbolic), Some(thread)) =
                         (&mut engine.symbolic, self.process(pid).thread(tid))
                     {
@@ -362,8 +384,16 @@ impl Kernel {
                         && let Some(process) = self.processes.0.get_mut(&pid)
                         && let Some(space) = &mut process.space
                     {
-                        for (at, length) in space.take_looks() {
+                        let looks = space.take_looks();
+                        if !looks.is_empty() {
+                            symbolic.begin_outside();
+                        }
+                        for (at, length) in looks {
                             symbolic.looked_at(space, at, length);
+                        }
+                        if symbolic.halted() {
+                            engine.before_call = before;
+                            return self.halt(engine, next, goes_on);
                         }
                     }
                     if self.exhausted(pid) || self.files.held() > self.memory {
@@ -401,6 +431,37 @@ impl Kernel {
         }
         self.sync_after_turn(pid);
         Turn::Over
+    }
+
+    /// Stops in the middle of a turn, which goes on when the run does, unless the thread does not.
+    fn halt(&mut self, engine: &mut Engine, next: (u32, u32, u64), goes_on: bool) -> Turn {
+        engine.stopped = Some((next.0, next.1));
+        if goes_on {
+            self.interrupted = Some(next);
+        } else {
+            self.sync_after_turn(next.0);
+        }
+        Turn::Ended(Ending::Limit(LimitReached::Instructions))
+    }
+
+    /// The state before the system call that a thread is about to make, in case that the call looks
+    /// at what is followed.
+    fn before_call(&mut self, next: (u32, u32, u64)) -> Option<Box<Self>> {
+        let (pid, tid, _) = next;
+        let process = self.process(pid);
+        let marked = process.space.as_ref().is_some_and(AddressSpace::has_marks);
+        let number = process.thread(tid)?.cpu.get(slots::RAX);
+        if !marked || never_looks(number) {
+            return None;
+        }
+        let mut before = Box::new(self.fork());
+        before.interrupted = Some(next);
+        before.executed -= 1;
+        before.clock.take_back(1);
+        let cpu = &mut before.process(pid).thread(tid)?.cpu;
+        cpu.set(slots::RIP, cpu.rip().wrapping_sub(2));
+        cpu.executed -= 1;
+        Some(before)
     }
 
     /// Whether the memory of a process was not enough, also inside a system call, which can only
@@ -559,6 +620,28 @@ impl Kernel {
     pub fn executed(&self) -> u64 {
         self.executed
     }
+}
+
+/// Calls that are given no memory to look at.
+fn never_looks(number: u64) -> bool {
+    matches!(
+        number,
+        n::READ
+            | n::CLOSE
+            | n::FSTAT
+            | n::LSEEK
+            | n::MMAP
+            | n::MUNMAP
+            | n::MPROTECT
+            | n::MREMAP
+            | n::MADVISE
+            | n::BRK
+            | n::EXIT
+            | n::EXIT_GROUP
+            | n::SCHED_YIELD
+            | n::GETPID
+            | n::GETTID
+    )
 }
 
 /// A result as it is returned in `rax`.

@@ -1,8 +1,8 @@
 //! Which bytes stand for more than their value.
 //!
 //! A mark is a word that whoever sets it understands; this module keeps it beside the byte, copies
-//! it on write with its page, and forgets it when the byte is overwritten. Pages without marks cost
-//! nothing.
+//! it on write, and forgets it when the byte is overwritten. Marks are kept in lines of 64 bytes,
+//! which are what forks share. Pages without marks cost nothing.
 
 use std::{num::NonZeroU64, sync::Arc};
 
@@ -14,18 +14,64 @@ use super::PAGE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark(pub(crate) NonZeroU64);
 
+/// Bytes in a line, and lines in a page.
+const LINE: u64 = 64;
+
+/// The marks of one line.
+type Line = [Option<Mark>; LINE as usize];
+
 /// The marks of one page.
 #[derive(Clone)]
 struct MarkedPage {
-    cells: Box<[Option<Mark>; PAGE as usize]>,
-    /// How many cells are marked.
+    lines: [Option<Arc<Line>>; (PAGE / LINE) as usize],
+    /// How many bytes are marked.
     count: u32,
 }
 
 impl MarkedPage {
     fn new() -> Self {
-        Self { cells: Box::new([None; PAGE as usize]), count: 0 }
+        Self { lines: [const { None }; (PAGE / LINE) as usize], count: 0 }
     }
+
+    #[inline]
+    fn get(&self, offset: u64) -> Option<Mark> {
+        self.lines[(offset / LINE) as usize].as_ref()?[(offset % LINE) as usize]
+    }
+
+    fn set(&mut self, offset: u64, mark: Option<Mark>) {
+        let line = &mut self.lines[(offset / LINE) as usize];
+        if mark.is_none() && line.is_none() {
+            return;
+        }
+        let line = Arc::make_mut(line.get_or_insert_with(|| Arc::new([None; LINE as usize])));
+        let cell = &mut line[(offset % LINE) as usize];
+        self.count += u32::from(mark.is_some());
+        self.count -= u32::from(cell.is_some());
+        *cell = mark;
+    }
+
+    /// Whether any byte from `first` to `last` is marked.
+    #[inline]
+    fn any(&self, first: u64, last: u64) -> bool {
+        (first / LINE..=last / LINE).any(|number| {
+            self.lines[number as usize].as_ref().is_some_and(|line| {
+                let from = if number == first / LINE { first % LINE } else { 0 };
+                let to = if number == last / LINE { last % LINE } else { LINE - 1 };
+                line[from as usize..=to as usize].iter().any(Option::is_some)
+            })
+        })
+    }
+}
+
+/// What marks have to do with some bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Their first page has none.
+    Elsewhere,
+    /// Their first page has some, and they have none.
+    Near,
+    /// One of them is marked.
+    Here,
 }
 
 /// All marks of an address space.
@@ -35,10 +81,47 @@ pub(super) struct Marks {
 }
 
 impl Marks {
+    /// Whether nothing is marked.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pages.is_empty()
+    }
+
+    /// The numbers of the pages with marks, in order.
+    pub(super) fn pages(&self) -> Vec<u64> {
+        let mut numbers: Vec<u64> = self.pages.keys().copied().collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The marks of a page: offsets, in order, and what is there.
+    pub(super) fn of_page(&self, number: u64) -> impl Iterator<Item = (usize, Mark)> {
+        let lines = self.pages.get(&number).into_iter().flat_map(|page| page.lines.iter());
+        lines.zip(0..).filter_map(|(line, number)| Some((line.as_ref()?, number))).flat_map(
+            |(line, number)| {
+                let start = number * LINE as usize;
+                line.iter().zip(start..).filter_map(|(mark, at)| Some((at, (*mark)?)))
+            },
+        )
+    }
+
     /// Whether a page has marks.
     #[inline]
     pub(super) fn on_page(&self, number: u64) -> bool {
         !self.pages.is_empty() && self.pages.contains_key(&number)
+    }
+
+    /// What marks have to do with `length` bytes from `address` on.
+    #[inline]
+    pub(super) fn look(&self, address: u64, length: u64) -> Look {
+        let first = address % PAGE;
+        match self.pages.get(&(address / PAGE)) {
+            None => Look::Elsewhere,
+            Some(page) if first + length <= PAGE && !page.any(first, first + length - 1) => {
+                Look::Near
+            }
+            Some(_) if self.any(address, length) => Look::Here,
+            Some(_) => Look::Near,
+        }
     }
 
     /// Whether any byte of `length` from `address` on is marked.
@@ -53,8 +136,7 @@ impl Marks {
             if let Some(page) = self.pages.get(&number) {
                 let start = if number == address / PAGE { address % PAGE } else { 0 };
                 let end = if number == last / PAGE { last % PAGE } else { PAGE - 1 };
-                let cells = &page.cells[start as usize..=end as usize];
-                if cells.iter().any(Option::is_some) {
+                if page.any(start, end) {
                     return true;
                 }
             }
@@ -65,10 +147,36 @@ impl Marks {
         }
     }
 
+    /// The marks of neighbouring bytes, fewer than a page has; gives whether there is any.
+    #[inline]
+    pub(super) fn copy(&self, address: u64, into: &mut [Option<Mark>]) -> bool {
+        let (offset, count) = (address % PAGE, into.len() as u64);
+        let mut any = false;
+        if offset + count <= PAGE {
+            let Some(page) = self.pages.get(&(address / PAGE)) else { return false };
+            if offset % LINE + count <= LINE {
+                let Some(line) = &page.lines[(offset / LINE) as usize] else { return false };
+                let first = (offset % LINE) as usize;
+                into.copy_from_slice(&line[first..first + into.len()]);
+                return into.iter().any(Option::is_some);
+            }
+            for (mark, at) in into.iter_mut().zip(offset..) {
+                *mark = page.get(at);
+                any |= mark.is_some();
+            }
+        } else {
+            for (mark, k) in into.iter_mut().zip(0..) {
+                *mark = self.get(address.wrapping_add(k));
+                any |= mark.is_some();
+            }
+        }
+        any
+    }
+
     /// The mark of a byte.
     #[inline]
     pub(super) fn get(&self, address: u64) -> Option<Mark> {
-        self.pages.get(&(address / PAGE))?.cells[(address % PAGE) as usize]
+        self.pages.get(&(address / PAGE))?.get(address % PAGE)
     }
 
     /// Sets or takes away the mark of each byte from `address` on; gives the pages that were
@@ -98,10 +206,7 @@ impl Marks {
             while let Some((mark, k)) =
                 marks.next_if(|&(_, k)| address.wrapping_add(k) / PAGE == number)
             {
-                let cell = &mut page.cells[(address.wrapping_add(k) % PAGE) as usize];
-                page.count += u32::from(mark.is_some());
-                page.count -= u32::from(cell.is_some());
-                *cell = mark;
+                page.set(address.wrapping_add(k) % PAGE, mark);
             }
             if page.count == 0 {
                 pages.remove(&number);
@@ -167,5 +272,28 @@ mod tests {
         marks.set(10, [None, mark(7)], |_| {});
         marks.set(0, [None; 9000], |_| panic!("it is there"));
         assert!(marks.pages.is_empty());
+    }
+
+    #[test]
+    fn neighbours_are_looked_at_together() {
+        let mut marks = Marks::default();
+        for at in [60, 63, 64, 200, PAGE - 1, PAGE, 3 * PAGE + 7] {
+            marks.set(at, [mark(at + 1)], |_| {});
+        }
+        for length in [1, 2, 4, 8, 16] {
+            for at in (0..300).chain(PAGE - 40..PAGE + 40).chain(3 * PAGE - 20..3 * PAGE + 20) {
+                let mut copy = vec![None; length];
+                let any = marks.copy(at, &mut copy);
+                let single: Vec<_> = (0..length as u64).map(|k| marks.get(at + k)).collect();
+                assert!(any == marks.any(at, length as u64), "{at}, {length}");
+                assert!(!any || copy == single, "{at}, {length}");
+                let look = match (marks.on_page(at / PAGE), any) {
+                    (false, _) => Look::Elsewhere,
+                    (true, false) => Look::Near,
+                    (true, true) => Look::Here,
+                };
+                assert_eq!(marks.look(at, length as u64), look, "{at}, {length}");
+            }
+        }
     }
 }

@@ -14,8 +14,13 @@ use std::{
 use rustc_hash::FxHashSet;
 
 use super::{
-    Access, Backing, Fault, Mark, PAGE, Protection, Reason, Region, Source, TOP, marks::Marks,
-    page::Page, page_ceil, page_floor, regions::Regions, table::Table, tlb::Tlb,
+    Access, Backing, Fault, Mark, PAGE, Protection, Reason, Region, Source, TOP,
+    marks::{Look, Marks},
+    page::Page,
+    page_ceil, page_floor,
+    regions::Regions,
+    table::Table,
+    tlb::Tlb,
 };
 
 /// A number that no other address space of this process has. It names, and nothing is computed
@@ -125,13 +130,24 @@ impl AddressSpace {
     #[cold]
     #[inline(never)]
     fn load_slowly<const N: usize>(&mut self, address: u64) -> Result<[u8; N], Fault> {
+        let marked = |it: &Self| !it.blind && it.marks.any(address, N as u64);
+        let fault = Fault { address, access: Access::Read, reason: Reason::Marked };
+        // Most often it is a page with marks that was read before. When its last mark is gone, it
+        // gets a line as other pages have it.
+        if let Some(bytes) = self.tlb.load_marked(address) {
+            match self.marks.look(address, N as u64) {
+                Look::Here if !self.blind => return Err(fault),
+                Look::Here | Look::Near => return Ok(bytes),
+                Look::Elsewhere => {}
+            }
+        }
         self.readable(address, Access::Read)?;
         // Now there is a line, unless the bytes are on two pages, or something there is marked.
         if let Some(bytes) = self.tlb.load(address) {
             return Ok(bytes);
         }
-        if !self.blind && self.marks.any(address, N as u64) {
-            return Err(Fault { address, access: Access::Read, reason: Reason::Marked });
+        if marked(self) {
+            return Err(fault);
         }
         let mut bytes = [0; N];
         self.read(address, &mut bytes)?;
@@ -141,12 +157,30 @@ impl AddressSpace {
     #[cold]
     #[inline(never)]
     fn store_slowly<const N: usize>(&mut self, address: u64, value: [u8; N]) -> Result<(), Fault> {
+        let guarded = |it: &Self| it.guarded && !it.blind && it.marks.any(address, N as u64);
+        let fault = Fault { address, access: Access::Write, reason: Reason::Marked };
+        match self.marks.look(address, N as u64) {
+            Look::Elsewhere => {}
+            Look::Here if self.guarded && !self.blind => {
+                // What cannot be written at all fails for that reason.
+                self.writable(address)?;
+                return Err(fault);
+            }
+            look => {
+                if self.tlb.store_marked(address, value) {
+                    if look == Look::Here {
+                        self.marks.clear(address, N as u64);
+                    }
+                    return Ok(());
+                }
+            }
+        }
         self.writable(address)?;
         if self.tlb.store(address, value) {
             return Ok(());
         }
-        if self.guarded && !self.blind && self.marks.any(address, N as u64) {
-            return Err(Fault { address, access: Access::Write, reason: Reason::Marked });
+        if guarded(self) {
+            return Err(fault);
         }
         self.write(address, &value)
     }
@@ -156,6 +190,9 @@ impl AddressSpace {
     /// # Errors
     /// The fault of the first byte that cannot be read.
     pub fn read(&mut self, address: u64, buffer: &mut [u8]) -> Result<(), Fault> {
+        if buffer.is_empty() || self.tlb.read(address, buffer) {
+            return Ok(());
+        }
         let mut done = 0;
         while done < buffer.len() {
             let at = address.wrapping_add(done as u64);
@@ -256,8 +293,12 @@ impl AddressSpace {
             self.fill(address, access)?;
         }
         let page = self.table.get(number).expect("filled above");
-        if access == Access::Read && !self.marks.on_page(number) {
-            self.tlb.add_load(number, page);
+        if access == Access::Read {
+            if self.marks.on_page(number) {
+                self.tlb.add_marked_load(number, page);
+            } else {
+                self.tlb.add_load(number, page);
+            }
         }
         Ok(page)
     }
@@ -281,8 +322,17 @@ impl AddressSpace {
         // The copy has another place than what the lines point to.
         self.tlb.drop_page(number);
         let page = Arc::make_mut(self.table.entry(number).as_mut().expect("filled above"));
-        if !code && !self.marks.on_page(number) {
-            self.tlb.add_store(number, page);
+        // What may be written may be read.
+        if self.marks.on_page(number) {
+            self.tlb.add_marked_load(number, page);
+            if !code {
+                self.tlb.add_marked_store(number, page);
+            }
+        } else {
+            self.tlb.add_load(number, page);
+            if !code {
+                self.tlb.add_store(number, page);
+            }
         }
         Ok(page)
     }
@@ -360,6 +410,12 @@ impl AddressSpace {
         self.marks.set(address, marks, |number| tlb.drop_page(number));
     }
 
+    /// What neighbouring bytes stand for; gives whether any of them stands for more than its value.
+    #[inline]
+    pub(crate) fn copy_marks(&self, address: u64, into: &mut [Option<Mark>]) -> bool {
+        self.marks.copy(address, into)
+    }
+
     /// What a byte stands for, if for more than its value.
     #[inline]
     pub(crate) fn mark_of(&self, address: u64) -> Option<Mark> {
@@ -370,6 +426,55 @@ impl AddressSpace {
     #[inline]
     pub(crate) fn marked(&self, address: u64, length: u64) -> bool {
         self.marks.any(address, length)
+    }
+
+    /// Whether any byte is marked.
+    pub(crate) fn has_marks(&self) -> bool {
+        !self.marks.is_empty()
+    }
+
+    /// Gives marked bytes new values, whatever may be done with their pages. The marks stay.
+    pub(crate) fn give_values(&mut self, mut value: impl FnMut(Mark) -> Option<u8>) {
+        for number in self.marks.pages() {
+            // A page that was never touched gets its values when it is.
+            let Some(page) = self.table.get(number) else { continue };
+            let old = page.bytes();
+            let changed: Vec<(usize, u8)> = (self.marks.of_page(number))
+                .filter_map(|(at, mark)| Some((at, value(mark)?)))
+                .filter(|&(at, new)| old[at] != new)
+                .collect();
+            if changed.is_empty() {
+                continue;
+            }
+            if self.code.contains(&number) {
+                self.code_writes.push(number);
+            }
+            self.tlb.drop_page(number);
+            let page = Arc::make_mut(self.table.entry(number).as_mut().expect("it is there"));
+            for (at, new) in changed {
+                page.bytes_mut()[at] = new;
+            }
+        }
+    }
+
+    /// The file behind `source` always had this content: pages that are touched from now on show
+    /// it, pages that were touched are left alone.
+    pub(crate) fn exchange_source(&mut self, source: &Arc<dyn Source>) {
+        let maps = |region: &Region| match &region.backing {
+            Backing::File { source: old, .. } => old.identity() == source.identity(),
+            Backing::Anonymous => false,
+        };
+        let regions: Vec<(u64, u64)> = (self.regions.iter())
+            .filter(|region| maps(region))
+            .map(|region| (region.start, region.end))
+            .collect();
+        for (start, end) in regions {
+            self.regions.change(start, end, |region| {
+                if let Backing::File { source: old, .. } = &mut region.backing {
+                    *old = Arc::clone(source);
+                }
+            });
+        }
     }
 
     /// Whether loads of marked bytes go through instead of stopping.

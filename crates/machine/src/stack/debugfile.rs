@@ -7,13 +7,17 @@
 
 use std::sync::Arc;
 
+use super::bytes::Bytes;
 use super::image::Image;
 
 /// Reads a file by its path, or gives nothing.
 pub type ReadFile = dyn Fn(&str) -> Option<Arc<[u8]>> + Send;
 
+/// The same, for files that may be mapped.
+pub(super) type OpenFile = dyn Fn(&str) -> Option<Bytes> + Send;
+
 /// Finds the separate debugging information of a file.
-pub(super) fn find(image: &Image, path: &str, read: &ReadFile) -> Option<Image> {
+pub(super) fn find(image: &Image, path: &str, read: &OpenFile) -> Option<Image> {
     if let Some(identity) = image.build_id() {
         let hex = identity.to_string();
         if let Some((first, rest)) = hex.split_at_checked(2) {

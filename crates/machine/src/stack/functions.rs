@@ -77,10 +77,10 @@ fn collect(
             elf::STT_GNU_IFUNC => FunctionKind::Ifunc,
             _ => continue,
         };
-        let name = symbol.name(Little, symbols.strings()).ok();
-        let Some(name) = name.and_then(|name| std::str::from_utf8(name).ok()) else { continue };
+        let Ok(name) = symbol.name(Little, symbols.strings()) else { continue };
         // The full table of a library has versions in its names: `memcpy@@GLIBC_2.14`.
-        let name = name.find('@').map_or(name, |at| &name[..at]);
+        let end = name.iter().position(|&byte| byte == b'@').unwrap_or(name.len());
+        let Ok(name) = std::str::from_utf8(&name[..end]) else { continue };
         if !name.is_empty() && wanted(name) {
             let address = bias.wrapping_add(symbol.st_value(Little));
             let function = Function { name: name.into(), address, kind };

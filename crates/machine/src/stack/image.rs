@@ -5,12 +5,12 @@
 //! and nothing else; symbols, lines and call frame information are read elsewhere and later.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use object::elf::{self, FileHeader64, ProgramHeader64, SectionHeader64};
 use object::endian::LittleEndian as Little;
 use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable};
 
+use super::bytes::Bytes;
 use super::frame::BuildId;
 
 /// The note type of a build identity.
@@ -40,7 +40,7 @@ struct Segment {
 
 /// A parsed ELF file for x86-64.
 pub(super) struct Image {
-    bytes: Arc<[u8]>,
+    bytes: Bytes,
     sections: Vec<Section>,
     segments: Vec<Segment>,
     eh_frame_hdr: Option<Part>,
@@ -49,7 +49,7 @@ pub(super) struct Image {
 
 impl Image {
     /// Parses the headers. Nothing if this is no ELF file for x86-64.
-    pub fn parse(bytes: &Arc<[u8]>) -> Option<Self> {
+    pub fn parse(bytes: &Bytes) -> Option<Self> {
         let data: &[u8] = bytes;
         let header = FileHeader64::<Little>::parse(data).ok()?;
         if !header.is_little_endian() || header.e_machine(Little) != elf::EM_X86_64 {
@@ -95,7 +95,7 @@ impl Image {
     }
 
     /// All bytes of the file.
-    pub fn bytes(&self) -> &Arc<[u8]> {
+    pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
@@ -169,7 +169,7 @@ fn read_sections(table: &SectionTable<'_, FileHeader64<Little>>, data: &[u8]) ->
 }
 
 /// The range of `size` bytes from `offset` on, if the file has them.
-fn within(data: &[u8], offset: u64, size: u64) -> Option<Range<usize>> {
+pub(super) fn within(data: &[u8], offset: u64, size: u64) -> Option<Range<usize>> {
     let end = usize::try_from(offset.checked_add(size)?).ok()?;
     (end <= data.len()).then(|| end - size as usize..end)
 }
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn what_is_no_elf_file_is_no_image() {
         for bytes in [&b""[..], b"\x7fELF", &[0; 64], b"#!/bin/sh\n"] {
-            assert!(Image::parse(&bytes.into()).is_none());
+            assert!(Image::parse(&bytes.to_vec().into()).is_none());
         }
     }
 }

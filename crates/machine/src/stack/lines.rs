@@ -3,10 +3,9 @@
 //! DWARF is only read when a line is asked for. It can be hostile; whatever `addr2line` does not
 //! make sense of is as if it were not there. Compressed sections are not read.
 
-use std::sync::Arc;
+use gimli::{EndianReader, LittleEndian as Little, SectionId};
 
-use gimli::{EndianArcSlice, LittleEndian as Little, SectionId};
-
+use super::bytes::Bytes;
 use super::frame::Location;
 use super::image::Image;
 
@@ -22,7 +21,7 @@ pub(super) struct Place {
 }
 
 /// The line tables of one file.
-pub(super) struct Lines(Option<addr2line::Context<EndianArcSlice<Little>>>);
+pub(super) struct Lines(Option<addr2line::Context<EndianReader<Little, Bytes>>>);
 
 impl Lines {
     /// Prepares the tables of an image.
@@ -30,7 +29,7 @@ impl Lines {
         if image.section(b".debug_info").is_none() {
             return Self(None);
         }
-        let whole = EndianArcSlice::new(Arc::clone(image.bytes()), Little);
+        let whole = EndianReader::new(image.bytes().clone(), Little);
         let load = |id: SectionId| -> Result<_, gimli::Error> {
             let part = image.section(id.name().as_bytes());
             Ok(whole.range(part.map_or(0..0, |part| part.range.clone())))

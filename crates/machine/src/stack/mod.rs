@@ -13,6 +13,7 @@
 //! wrong, but never make this module panic or run without end. It does not know the machine that
 //! runs the program: stacks of native processes are walked by the same code.
 
+mod bytes;
 mod cfi;
 mod debugfile;
 mod demangle;
@@ -22,17 +23,20 @@ mod image;
 mod lines;
 mod memory;
 mod module;
+mod quick;
 mod registers;
 mod step;
 mod symbols;
 mod symtab;
 mod walk;
 
+pub use bytes::Bytes;
 pub use debugfile::ReadFile;
 pub use frame::{BuildId, CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
 pub use functions::{Function, FunctionKind, functions, ranges};
 pub use memory::Memory;
 pub use module::{Load, Mapping, Module, Source};
+pub(crate) use quick::CallerRule;
 pub use registers::Registers;
 pub use symbols::Symbols;
 pub use walk::{Limits, Walk, WalkedFrame};

@@ -8,6 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::bytes::Bytes;
 use super::image::Image;
 
 /// Gives the bytes of a file when they are needed, or nothing if they cannot be had.
@@ -18,6 +19,8 @@ pub type Load = Arc<dyn Fn() -> Option<Arc<[u8]>> + Send + Sync>;
 pub enum Source {
     /// They are here.
     Bytes(Arc<[u8]>),
+    /// They are in a mapped file.
+    File(Bytes),
     /// They can be loaded. The module's path is its identity: two modules of one path are taken to
     /// have the same bytes.
     Load(Load),
@@ -51,8 +54,13 @@ impl Module {
     /// The module of a file from its mappings. Nothing if the file is not an ELF file for x86-64,
     /// or if it is not mapped as its program headers say.
     #[must_use]
-    pub fn from_mappings(path: &str, bytes: &Arc<[u8]>, mappings: &[Mapping]) -> Option<Self> {
-        let image = Image::parse(bytes)?;
+    pub fn from_mappings(
+        path: &str,
+        bytes: impl Into<Bytes>,
+        mappings: &[Mapping],
+    ) -> Option<Self> {
+        let bytes = bytes.into();
+        let image = Image::parse(&bytes)?;
         // Programs that read their own symbols map themselves once more, but not to be executed.
         let (code, data): (Vec<_>, Vec<_>) = mappings.iter().partition(|it| it.executable);
         let bias = code.iter().chain(&data).find_map(|mapping| {
@@ -61,7 +69,7 @@ impl Module {
         let executable = mappings.iter().filter(|mapping| mapping.executable);
         Some(Self {
             path: path.into(),
-            source: Source::Bytes(bytes.clone()),
+            source: bytes.here().cloned().map_or(Source::File(bytes.clone()), Source::Bytes),
             bias,
             executable: executable.map(|mapping| mapping.addresses.clone()).collect(),
         })
@@ -69,10 +77,11 @@ impl Module {
 
     /// The bytes of the file, if they can be had.
     #[must_use]
-    pub fn bytes(&self) -> Option<Arc<[u8]>> {
+    pub fn bytes(&self) -> Option<Bytes> {
         match &self.source {
-            Source::Bytes(bytes) => Some(Arc::clone(bytes)),
-            Source::Load(load) => load(),
+            Source::Bytes(bytes) => Some(bytes.into()),
+            Source::File(bytes) => Some(bytes.clone()),
+            Source::Load(load) => load().map(Bytes::from),
         }
     }
 

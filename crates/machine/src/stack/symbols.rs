@@ -10,8 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::bytes::Bytes;
 use super::cfi::{Cfi, Row};
-use super::debugfile::{self, ReadFile};
+use super::debugfile::{self, OpenFile, ReadFile};
 use super::demangle::demangle;
 use super::frame::{CallStack, Frame, InModule, InSymbol, Kind};
 use super::image::Image;
@@ -24,12 +25,12 @@ use super::walk::{Limits, Walk, WalkedFrame, walk};
 
 /// Parsed modules, and how to find their debugging information.
 pub struct Symbols {
-    cache: Mutex<Cache>,
+    pub(super) cache: Mutex<Cache>,
 }
 
 /// The store behind the lock.
 pub(super) struct Cache {
-    read: Box<ReadFile>,
+    read: Box<OpenFile>,
     images: Vec<Loaded>,
     /// Images whose bytes were at hand, by path; a path can have had several contents.
     at_hand: FxHashMap<Arc<str>, SmallVec<[usize; 1]>>,
@@ -59,6 +60,17 @@ impl Symbols {
     /// be read, and may decline everything.
     #[must_use]
     pub fn new(read: Box<ReadFile>) -> Self {
+        Self::with(Box::new(move |path| read(path).map(Bytes::from)))
+    }
+
+    /// An empty store that finds debugging information in the host's files. They are mapped: what
+    /// is not looked at costs nothing.
+    #[must_use]
+    pub fn of_host() -> Self {
+        Self::with(Box::new(|path| Bytes::map(&std::fs::File::open(path).ok()?)))
+    }
+
+    fn with(read: Box<OpenFile>) -> Self {
         let cache = Cache {
             read,
             images: Vec::new(),
@@ -135,14 +147,12 @@ impl Cache {
     /// The parsed file of a module, if it can be parsed.
     fn load(&mut self, module: &Module) -> Option<usize> {
         match &module.source {
-            Source::Bytes(bytes) => {
+            Source::Bytes(_) | Source::File(_) => {
+                let bytes = &module.bytes()?;
                 let known = self.at_hand.get(&module.path).cloned().unwrap_or_default();
                 // Whoever reads a file anew for each stack must not fill the store with copies.
                 // Identities can be given by hand, so bytes decide.
-                let same = |&&index: &&usize| {
-                    let kept = self.images[index].image.bytes();
-                    Arc::ptr_eq(kept, bytes) || kept == bytes
-                };
+                let same = |&&index: &&usize| self.images[index].image.bytes().same(bytes);
                 if let Some(&index) = known.iter().find(same) {
                     return Some(index);
                 }
@@ -155,7 +165,7 @@ impl Cache {
                 if let Some(&known) = self.loaded.get(&module.path) {
                     return known;
                 }
-                let image = load().as_ref().and_then(Image::parse);
+                let image = load().and_then(|bytes| Image::parse(&bytes.into()));
                 let index = image.map(|image| self.keep(image, module));
                 self.loaded.insert(Arc::clone(&module.path), index);
                 index
@@ -203,7 +213,7 @@ impl Cache {
         let Some(loaded) = loaded else { return frames.push(frame) };
         let names = loaded.names(&self.read);
         frame.symbol = names.symbols.find(asked).map(|(name, start)| InSymbol {
-            name: demangle(name),
+            name: demangle(&name),
             offset: offset.wrapping_sub(start),
         });
         let mut places = names.lines.find(asked);
@@ -232,23 +242,26 @@ impl Loaded {
     }
 
     /// Symbols and lines, from this file or from its separate debugging information.
-    fn names(&mut self, read: &ReadFile) -> &Names {
+    fn names(&mut self, read: &OpenFile) -> &mut Names {
         let (image, path) = (&self.image, &self.path);
         self.names.get_or_insert_with(|| {
-            let mut names = Names { symbols: Symtab::read(image), lines: Lines::read(image) };
+            let mut lines = Lines::read(image);
             let stripped = !image.has(object::elf::SHT_SYMTAB);
-            if (stripped || names.lines.is_empty())
+            let mut symbols = Symtab::default();
+            if (stripped || lines.is_empty())
                 && let Some(separate) = debugfile::find(image, path, read)
             {
-                let symbols = Symtab::read(&separate);
-                if stripped && !symbols.is_empty() {
-                    names.symbols = symbols;
+                if stripped {
+                    symbols = Symtab::read(&separate);
                 }
-                if names.lines.is_empty() {
-                    names.lines = Lines::read(&separate);
+                if lines.is_empty() {
+                    lines = Lines::read(&separate);
                 }
             }
-            names
+            if symbols.is_empty() {
+                symbols = Symtab::read(image);
+            }
+            Names { symbols, lines }
         })
     }
 }

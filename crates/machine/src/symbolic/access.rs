@@ -85,11 +85,11 @@ impl Symbolic {
         at: u64,
         length: u64,
     ) -> Option<Term> {
-        if !space.marked(at, length) {
+        let mut marks = [None; 8];
+        let marks = &mut marks[..length as usize];
+        if !space.copy_marks(at, marks) {
             return None;
         }
-        let marks: SmallVec<[Option<Mark>; 8]> =
-            (0..length).map(|k| space.mark_of(at.wrapping_add(k))).collect();
         // Most often it is one value that was stored as a whole.
         if let Some(Meaning::Piece(term, 0)) = marks[0].and_then(Meaning::of)
             && u64::from(self.pool.width(term)) == 8 * length
@@ -253,20 +253,12 @@ impl Symbolic {
         if space.marked(start, length) {
             return None;
         }
-        let mut bytes = vec![0; length as usize];
+        let mut bytes: SmallVec<[u8; 512]> = SmallVec::from_elem(0, length as usize);
         space.read(start, &mut bytes).ok()?;
-        let entries: Vec<u64> = (0..entries as usize)
-            .map(|k| {
-                let at = k << shift;
-                let mut word = [0; 8];
-                word[..w.bytes() as usize].copy_from_slice(&bytes[at..at + w.bytes() as usize]);
-                u64::from_le_bytes(word)
-            })
-            .collect();
-        let index_bits = (128 - (entries.len() as u128 - 1).leading_zeros()).max(1) as u8;
+        let index_bits = (128 - (entries - 1).leading_zeros()).max(1) as u8;
         let index = self.pool.extract(shift + index_bits - 1, shift, offset);
         self.indices.insert(index, (address.at - start) >> shift);
-        let table = self.pool.add_table(w.bits() as u8, entries);
+        let table = self.pool.table_of_bytes(w.bits() as u8, shift, &bytes);
         let read = self.pool.table(table, index);
         // The pool may have found a simpler index: `c - '0'` into a whole table is `c` into another.
         if let (TermOp::Table(_, simpler), Some((input, evaluator))) =

@@ -48,6 +48,16 @@ pub(super) struct Pending {
     tests: (usize, usize),
 }
 
+/// How a look straight on ended.
+enum Straight {
+    /// Whoever looks has seen enough.
+    Stopped,
+    /// An instruction says something about the input, or fails: it would do so again.
+    Said,
+    /// There is no straight way on, or it is too long. The state is the last one of it.
+    End,
+}
+
 impl Symbolic {
     /// Makes a test of a branch that was taken, together with its neighbours. Control is at
     /// `target`; the branch was the end of the block at `start`.
@@ -78,13 +88,13 @@ impl Symbolic {
                 let both = self.pool.and(pending.condition, condition);
                 let tests = (pending.tests.0, self.tests.len());
                 let known = Pending { condition: both, into: target, tests, ..pending };
-                self.pending = self.is_clause(space, code, target).then_some(known);
+                self.pending = self.is_next(space, code, target, known.other).then_some(known);
                 return;
             }
         }
         let relaxed = self.widen(cpu, space, code, condition, other);
         self.test(relaxed.unwrap_or(condition), TestKind::Branch);
-        if relaxed.is_none() && self.is_clause(space, code, target) {
+        if relaxed.is_none() && self.is_next(space, code, target, other) {
             self.pending = Some(Pending {
                 condition,
                 into: target,
@@ -101,6 +111,17 @@ impl Symbolic {
         }
         let id = code.find(start, space);
         is_pure(&code.entry(id).block)
+    }
+
+    /// Whether the block at `start` may be the next clause of a condition that leads to `other` if
+    /// a clause does not hold.
+    fn is_next(&self, space: &mut AddressSpace, code: &mut Code, start: u64, other: u64) -> bool {
+        if !self.is_clause(space, code, start) {
+            return false;
+        }
+        let id = code.find(start, space);
+        let block = &code.entry(id).block;
+        block.target(0) == other || block.target(1) == other
     }
 
     /// Control came to where an earlier clause would have led as well: both are one test.
@@ -132,111 +153,191 @@ impl Symbolic {
         condition: Term,
         other: u64,
     ) -> Option<Term> {
-        if !self.is_clause(space, code, other) {
+        let target = cpu.rip();
+        if !self.can_lead(space, code, target, other, MOST_CLAUSES) {
             return None;
         }
         let at = self.at;
-        let goals = self.straight_on(cpu.clone(), space, code);
-        let mut aside = cpu.clone();
+        // Where ways can meet, with the states in which control comes there.
+        let mut goals = Vec::with_capacity(1);
+        let mut ahead = cpu.clone();
+        self.straight_on(&mut ahead, space, code, |it, state, space, code| {
+            if it.can_agree(state.rip(), space, code) {
+                goals.push(state.clone());
+            }
+            false
+        });
+        let mut aside = ahead;
+        aside.clone_from(cpu);
         aside.set(slots::RIP, other);
-        let led = self.clause(aside, space, code, &goals, MOST_CLAUSES);
+        let led = self.clause(&mut aside, space, code, &goals, target, MOST_CLAUSES);
         self.at = at;
         let led = led.filter(|&led| self.pool.as_const(led) != Some(0))?;
         Some(self.pool.or(condition, led))
     }
 
-    /// When the clause where a state is leads to one of the goals.
-    fn clause(
-        &mut self,
-        mut cpu: Cpu,
+    /// Whether the code allows that a clause leads to where control is, or a little further on: what
+    /// [`Self::clause`] finds for some state. That depends on no state, so that it is found out once
+    /// for a branch, and tells most of them.
+    fn can_lead(
+        &self,
         space: &mut AddressSpace,
         code: &mut Code,
-        goals: &[Cpu],
+        target: u64,
+        at: u64,
         depth: u32,
-    ) -> Option<Term> {
-        if depth == 0 || !self.is_clause(space, code, cpu.rip()) {
-            return None;
+    ) -> bool {
+        if depth == 0 {
+            return false;
         }
-        let id = code.find(cpu.rip(), space);
-        let block = code.entry(id).block.clone();
-        if !self.aside(&mut cpu, space, &block) {
-            return None;
+        if let Some(known) = code.foreseen((target, at, depth)) {
+            return known;
         }
-        let went = match self.held.take() {
-            Some(held) => held.condition,
-            None => self.pool.boolean(true),
+        // A way that leads back to here adds nothing.
+        code.foresee((target, at, depth), false);
+        let leads = self.is_clause(space, code, at) && {
+            let goals = self.straight_addresses(target, space, code);
+            let id = code.find(at, space);
+            let block = &code.entry(id).block;
+            [block.target(0), block.target(1)].into_iter().any(|side| {
+                let way = self.straight_addresses(side, space, code);
+                let meets =
+                    way.iter().any(|it| goals.contains(it) && self.can_agree(*it, space, code));
+                meets || way.iter().any(|&it| self.can_lead(space, code, target, it, depth - 1))
+            })
         };
-        let target = cpu.rip();
-        let other = block.target(usize::from(target == block.target(0)));
-        let not = self.pool.not(went);
-        let mut led: Option<Term> = None;
-        for (side, condition) in [(target, went), (other, not)] {
-            if self.pool.as_const(condition) == Some(0) {
-                continue;
-            }
-            let mut start = cpu.clone();
-            start.set(slots::RIP, side);
-            let way = self.straight_on(start, space, code);
-            let meets = way.iter().any(|it| {
-                goals.iter().any(|goal| goal.rip() == it.rip() && self.agree(goal, it, space, code))
-            });
-            let here = if meets {
-                Some(condition)
-            } else {
-                let last = way.into_iter().next_back()?;
-                let later = self.clause(last, space, code, goals, depth - 1);
-                later.map(|later| self.pool.and(condition, later))
-            };
-            if let Some(here) = here {
-                led = Some(match led {
-                    Some(led) => self.pool.or(led, here),
-                    None => here,
-                });
-            }
-        }
-        led
+        code.foresee((target, at, depth), leads);
+        leads
     }
 
-    /// A state, and those after each of the next instructions, as long as these are pure and lead
-    /// straight on: ways meet again also inside what is one block from above.
-    fn straight_on(&mut self, cpu: Cpu, space: &mut AddressSpace, code: &mut Code) -> Vec<Cpu> {
-        let mut states = vec![cpu];
-        while states.len() <= MOST_STRAIGHT {
-            let mut next = states[states.len() - 1].clone();
-            if self.watched.contains(&next.rip()) {
+    /// Where [`Self::straight_on`] can come to.
+    fn straight_addresses(
+        &self,
+        start: u64,
+        space: &mut AddressSpace,
+        code: &mut Code,
+    ) -> Vec<u64> {
+        let mut all = vec![start];
+        while all.len() <= MOST_STRAIGHT {
+            let at = all[all.len() - 1];
+            if self.watched.contains(&at) {
                 break;
             }
-            let id = code.find(next.rip(), space);
-            let block = code.entry(id).block.clone();
-            // A comparison that is part of the branch has no ops of its own: between the two there is
-            // no state.
-            let fused = matches!(block.end, End::CompareBranch { .. } | End::TestBranch { .. });
-            for instruction in 1..block.marks.len() - usize::from(fused) {
+            let id = code.find(at, space);
+            let block = &code.entry(id).block;
+            for instruction in 1..inner_marks(block) {
                 let ops = usize::from(block.marks[instruction - 1].0)
                     ..usize::from(block.marks[instruction].0);
-                let ops = &block.ops[ops];
-                if states.len() > MOST_STRAIGHT
-                    || !ops.iter().all(is_harmless)
-                    || !self.quietly(&mut next, space, ops)
-                {
-                    return states;
+                if all.len() > MOST_STRAIGHT || !block.ops[ops].iter().all(is_harmless) {
+                    return all;
                 }
-                next.set(slots::RIP, block.address_of(instruction));
-                states.push(next.clone());
+                all.push(block.address_of(instruction));
             }
             let last = usize::from(block.marks[block.marks.len() - 1].0);
             let straight = matches!(block.end, End::Next | End::Jump(_));
             if !straight || !block.ops[last..].iter().all(is_harmless) {
                 break;
             }
-            let rest = &block.ops[last..];
-            if !self.quietly(&mut next, space, rest) {
-                break;
-            }
-            next.set(slots::RIP, block.target(usize::from(block.end == End::Next)));
-            states.push(next);
+            all.push(block.target(usize::from(block.end == End::Next)));
         }
-        states
+        all
+    }
+
+    /// When the clause where a state is leads to one of the goals, which are on the way from
+    /// `target` on. What becomes of the state is nobody's business.
+    fn clause(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        goals: &[Cpu],
+        target: u64,
+        depth: u32,
+    ) -> Option<Term> {
+        if !self.can_lead(space, code, target, cpu.rip(), depth) {
+            return None;
+        }
+        let id = code.find(cpu.rip(), space);
+        let block = &code.entry(id).block;
+        let sides = [block.target(0), block.target(1)];
+        if !self.aside(cpu, space, block) {
+            return None;
+        }
+        let went = match self.held.take() {
+            Some(held) => held.condition,
+            None => self.pool.boolean(true),
+        };
+        let here = cpu.rip();
+        let other = sides[usize::from(here == sides[0])];
+        let not = self.pool.not(went);
+        let mut led: Option<Term> = None;
+        let mut start = cpu.clone();
+        for (first, side, condition) in [(true, here, went), (false, other, not)] {
+            if self.pool.as_const(condition) == Some(0) {
+                continue;
+            }
+            let state = if first { &mut start } else { &mut *cpu };
+            state.set(slots::RIP, side);
+            let way = self.straight_on(state, space, code, |it, state, space, code| {
+                goals
+                    .iter()
+                    .any(|goal| goal.rip() == state.rip() && it.agree(goal, state, space, code))
+            });
+            let leads = match way {
+                Straight::Stopped => Some(condition),
+                Straight::Said => None,
+                Straight::End => {
+                    let later = self.clause(state, space, code, goals, target, depth - 1);
+                    later.map(|later| self.pool.and(condition, later))
+                }
+            };
+            if let Some(leads) = leads {
+                led = Some(match led {
+                    Some(led) => self.pool.or(led, leads),
+                    None => leads,
+                });
+            }
+        }
+        led
+    }
+
+    /// Runs on as long as the next instructions are pure and lead straight on: ways meet again also
+    /// inside what is one block from above. `visit` sees the state before and after each of them,
+    /// and says when to stop.
+    fn straight_on(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        mut visit: impl FnMut(&mut Self, &Cpu, &mut AddressSpace, &mut Code) -> bool,
+    ) -> Straight {
+        let mut seen = 0;
+        loop {
+            seen += 1;
+            if visit(self, cpu, space, code) {
+                return Straight::Stopped;
+            }
+            if seen > MOST_STRAIGHT || self.watched.contains(&cpu.rip()) {
+                return Straight::End;
+            }
+            // The first instruction, which is the whole block if nothing else is in it.
+            let id = code.find(cpu.rip(), space);
+            let block = &code.entry(id).block;
+            let (ops, next) = if inner_marks(block) > 1 {
+                (&block.ops[..usize::from(block.marks[1].0)], block.address_of(1))
+            } else if matches!(block.end, End::Next | End::Jump(_)) {
+                (&block.ops[..], block.target(usize::from(block.end == End::Next)))
+            } else {
+                return Straight::End;
+            };
+            if !ops.iter().all(is_harmless) {
+                return Straight::End;
+            }
+            if !self.quietly(cpu, space, ops) {
+                return Straight::Said;
+            }
+            cpu.set(slots::RIP, next);
+        }
     }
 
     /// Runs ops on a copy of the state; gives whether they say nothing about the input.
@@ -273,11 +374,7 @@ impl Symbolic {
     /// Whether two states that come to the same place go on alike: what differs is not read.
     fn agree(&self, cpu: &Cpu, aside: &Cpu, space: &mut AddressSpace, code: &mut Code) -> bool {
         let rip = cpu.rip();
-        if self.watched.contains(&rip) {
-            return false;
-        }
-        let id = code.find(rip, space);
-        if !code.entry(id).block.flags_unread {
+        if !self.can_agree(rip, space, code) {
             return false;
         }
         (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP).all(|slot| {
@@ -285,6 +382,15 @@ impl Symbolic {
                 cpu.get(slot) == aside.get(slot) && cpu.shadow.get(slot) == aside.shadow.get(slot);
             same || self.is_dead(space, code, slot, rip, &mut Vec::new())
         })
+    }
+
+    /// Whether states may go on alike from an address: nothing looks at what came before.
+    fn can_agree(&self, at: u64, space: &mut AddressSpace, code: &mut Code) -> bool {
+        if self.watched.contains(&at) {
+            return false;
+        }
+        let id = code.find(at, space);
+        code.entry(id).block.flags_unread
     }
 
     /// Whether a register is overwritten before it is read, on every way from an address on. Ways that
@@ -328,6 +434,13 @@ impl Symbolic {
             End::Indirect(_) | End::Trap(_) => false,
         }
     }
+}
+
+/// The instructions of a block with a state before them. A comparison that is part of the branch has
+/// no ops of its own: between the two there is no state.
+fn inner_marks(block: &Block) -> usize {
+    let fused = matches!(block.end, End::CompareBranch { .. } | End::TestBranch { .. });
+    block.marks.len() - usize::from(fused)
 }
 
 fn is_flag(slot: Slot) -> bool {

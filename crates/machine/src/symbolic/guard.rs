@@ -8,8 +8,9 @@
 //! Loads inside the C library are not checked: its string functions read in whole words, beyond the
 //! end of strings. Stores are checked everywhere.
 
-use std::{collections::BTreeMap, num::NonZeroU64, ops::Range, sync::Arc};
+use std::{num::NonZeroU64, ops::Range, sync::Arc};
 
+use imbl::{OrdMap, Vector};
 use stunt_path::Pin;
 
 use crate::{
@@ -101,14 +102,15 @@ impl HeapCall {
     }
 }
 
-/// The checked heap of a run.
+/// The checked heap of a run; clones share.
+#[derive(Clone)]
 pub(super) struct Guards {
     next: u64,
     /// The blocks that are in use, and their sizes.
-    blocks: BTreeMap<u64, u64>,
-    canaries: Vec<u64>,
+    blocks: OrdMap<u64, u64>,
+    canaries: Vector<u64>,
     /// The code of the C library and the dynamic linker.
-    libraries: Vec<Range<u64>>,
+    libraries: Arc<[Range<u64>]>,
     mapped: bool,
 }
 
@@ -116,9 +118,9 @@ impl Default for Guards {
     fn default() -> Self {
         Self {
             next: HEAP.start,
-            blocks: BTreeMap::new(),
-            canaries: Vec::new(),
-            libraries: Vec::new(),
+            blocks: OrdMap::new(),
+            canaries: Vector::new(),
+            libraries: Arc::default(),
             mapped: false,
         }
     }
@@ -138,7 +140,7 @@ impl Symbolic {
         libraries: Vec<Range<u64>>,
     ) {
         let Some(guards) = &mut self.guards else { return };
-        guards.libraries = libraries;
+        guards.libraries = libraries.into();
         space.set_guarded();
         let source = cpu.get(slots::FS).wrapping_add(CANARY);
         space.mark(source, [Some(Guard::Source.mark()); 8]);
@@ -193,7 +195,7 @@ impl Symbolic {
         if known && on_stack && value != 0 && value == u64::from_le_bytes(canary) {
             space.mark(at, [Some(Guard::Canary.mark()); 8]);
             if let Some(guards) = &mut self.guards {
-                guards.canaries.push(at);
+                guards.canaries.push_back(at);
             }
         }
     }
@@ -201,7 +203,7 @@ impl Symbolic {
     /// Frames were left without their functions' ends.
     pub(super) fn forget_canaries(&mut self, space: &mut AddressSpace) {
         let Some(guards) = &mut self.guards else { return };
-        for at in guards.canaries.drain(..) {
+        for at in std::mem::take(&mut guards.canaries) {
             space.mark(at, [None; 8]);
         }
     }

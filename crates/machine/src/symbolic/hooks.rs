@@ -105,6 +105,23 @@ const FUNCTIONS: &[(&str, Hook)] = &[
     ("perror", Hook::Output),
 ];
 
+/// For the first letter of a name, the lengths of the known names that begin with it: most names
+/// of a library are told apart by these two.
+static LIKE: [u32; 256] = {
+    let mut like = [0; 256];
+    let mut k = 0;
+    while k < FUNCTIONS.len() {
+        let name = FUNCTIONS[k].0;
+        like[name.as_bytes()[0] as usize] |= bit(name);
+        k += 1;
+    }
+    like
+};
+
+const fn bit(name: &str) -> u32 {
+    1 << (name.len() % 32)
+}
+
 /// Parts of the names that Rust's compiler gives to functions that end in a panic, and to those
 /// that print.
 const RUST: &[(&str, Hook)] = &[
@@ -127,7 +144,8 @@ const RUST_HARMLESS: &[&str] = &["panic_count", "catch_unwind", "3try", "9set_ho
 
 /// What a function's name says about it.
 pub(crate) fn hook_of(name: &str) -> Option<Hook> {
-    if let Some(&(_, hook)) = FUNCTIONS.iter().find(|&&(known, _)| known == name) {
+    let like = name.bytes().next().is_some_and(|first| LIKE[first as usize] & bit(name) != 0);
+    if like && let Some(&(_, hook)) = FUNCTIONS.iter().find(|&&(known, _)| known == name) {
         return Some(hook);
     }
     // Newer compilers put a crate of their own before such names.
@@ -177,6 +195,10 @@ mod tests {
     fn names_are_told_apart() {
         assert_eq!(hook_of("strcmp"), Some(compare(true, false, false)));
         assert_eq!(hook_of("strcmpi"), None);
+        assert_eq!(hook_of(""), None);
+        for &(name, hook) in FUNCTIONS {
+            assert_eq!(hook_of(name), Some(hook));
+        }
         assert_eq!(hook_of("_ZN4core9panicking9panic_fmt17h0123456789abcdefE"), Some(Hook::Doom));
         assert_eq!(hook_of("_RNvNtCs1234_4core9panicking9panic_fmt"), Some(Hook::Doom));
         assert_eq!(hook_of("_ZN3std9panicking11panic_count17is_zero_slow_path17h01E"), None);

@@ -5,6 +5,7 @@
 //!  │        └──► flags, bits, vector    what operations mean on terms
 //!  ├──► hooks, summaries                functions that are known by name
 //!  ├──► guard                           checked memory
+//!  ├──► units                           stopping before each test, and going back
 //!  └──► session                         the tests and pins that come of it
 //! ```
 //!
@@ -19,6 +20,7 @@ mod clauses;
 mod flags;
 mod guard;
 mod hooks;
+pub(crate) mod layers;
 mod run;
 mod session;
 mod shadow;
@@ -26,9 +28,10 @@ mod step;
 mod straighten;
 mod strings;
 mod summaries;
+mod units;
 pub(crate) mod vector;
 
 pub(crate) use hooks::hooks;
 pub use session::{Relaxations, Symbolic, Throw};
-pub(crate) use shadow::Meaning;
 pub use shadow::Shadow;
+pub(crate) use shadow::{Meaning, give_values};

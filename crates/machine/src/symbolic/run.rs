@@ -61,6 +61,7 @@ impl Symbolic {
     ) -> Stop {
         let limit = cpu.executed.saturating_add(quantum);
         code.watch(&self.watched);
+        code.keep_flags(self.keeps_tests());
         loop {
             if cpu.executed >= limit {
                 return Stop::Quantum;
@@ -77,7 +78,15 @@ impl Symbolic {
                     None => continue,
                 }
             }
-            if cpu.shadow.set().is_empty() {
+            if cpu.shadow.set().is_only(slots::FLAG_RESULT) {
+                code.synchronise(space);
+                let id = code.find(cpu.rip(), space);
+                if code.entry(id).block.flags_unread {
+                    cpu.shadow.put_flags(None);
+                }
+            }
+            let resume = self.resume(cpu);
+            if cpu.shadow.set().is_empty() && resume.is_none() {
                 match cpu::run(cpu, space, code, limit - cpu.executed) {
                     Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Marked => {
                     }
@@ -87,28 +96,78 @@ impl Symbolic {
             }
             let rip = cpu.rip();
             code.synchronise(space);
-            let id = if self.watched.contains(&rip) {
+            let mut id = code.find(resume.map_or(rip, |resume| resume.start), space);
+            let watched = code.entry(id).block.end == End::Trap(Trap::Watched);
+            if watched && let Some(resume) = resume {
+                id = code.find_behind(resume.start, space);
+            } else if watched {
+                self.fix_sizes(cpu, rip);
+                if self.halted() {
+                    return Stop::Quantum;
+                }
                 match self.hook(cpu, space, rip) {
                     Hooked::Unknown => return Stop::Trap(Trap::Watched),
                     Hooked::Returned => continue,
-                    Hooked::Runs => code.find_behind(rip, space),
+                    Hooked::Runs => id = code.find_behind(rip, space),
                 }
-            } else {
-                code.find(rip, space)
-            };
+            }
             let block = &code.entry(id).block;
-            match self.block(cpu, space, block) {
-                Ok(Way::Link(_, target) | Way::Computed(target)) => {
+            let within = resume.and_then(|resume| Self::first_op(block, resume));
+            if resume.is_some() && within.is_none() {
+                continue;
+            }
+            let done = match within {
+                Some(first) => {
+                    // The end counts all instructions of the block.
+                    cpu.executed -= block.instruction_of(first) as u64;
+                    self.units(cpu, space, block, first)
+                }
+                None => self.block(cpu, space, block),
+            };
+            match done {
+                Ok(Some(way @ (Way::Link(_, target) | Way::Computed(target)))) => {
                     let start = block.start;
                     cpu.set(slots::RIP, target);
                     if let Some(held) = self.held.take() {
-                        self.settle(cpu, space, code, start, held);
+                        self.at_branch(held, matches!(way, Way::Link(0, _)), |it| {
+                            it.settle(cpu, space, code, start, held);
+                        });
+                    }
+                    if self.halted() {
+                        return Stop::Quantum;
                     }
                 }
-                Ok(Way::Trap(trap)) => return cpu::stop(cpu, space, block, trap),
+                Ok(Some(Way::Trap(trap))) => {
+                    let stop = cpu::stop(cpu, space, block, trap);
+                    if trap == Trap::Syscall && self.stops_at_call(cpu) {
+                        return Stop::Quantum;
+                    }
+                    return stop;
+                }
+                Ok(None) => return Stop::Quantum,
+                Err(_) if self.halted() => {
+                    self.restore(cpu, space);
+                    return Stop::Quantum;
+                }
                 Err((at, exception)) => return cpu::fail(cpu, space, block, at, exception),
             }
         }
+    }
+
+    /// A run that stops before each test fixes the arguments of a system call before it is made;
+    /// gives whether it stops for that.
+    fn stops_at_call(&mut self, cpu: &mut Cpu) -> bool {
+        if self.steps.is_none() || cpu.shadow.set().is_empty() {
+            return false;
+        }
+        let (behind, executed) = (cpu.rip(), cpu.executed);
+        self.arm(cpu, behind.wrapping_sub(2), executed - 1);
+        self.system_call(cpu);
+        if self.halted() {
+            cpu.set(slots::RIP, behind.wrapping_sub(2));
+            cpu.executed = executed - 1;
+        }
+        self.halted()
     }
 
     /// Control is at a function that is known by name.
@@ -246,13 +305,14 @@ impl Symbolic {
         stop
     }
 
-    /// Runs a block; an error names the op that failed.
+    /// Runs a block; an error names the op that failed. Nothing comes of it if the run stops before
+    /// its end.
     fn block(
         &mut self,
         cpu: &mut Cpu,
         space: &mut AddressSpace,
         block: &Block,
-    ) -> Result<Way, (usize, Exception)> {
+    ) -> Result<Option<Way>, (usize, Exception)> {
         let mut first = 0;
         if !cpu.shadow.set().meets(&block.effects.reads) {
             let mut at = 0;
@@ -261,7 +321,7 @@ impl Symbolic {
             match done {
                 Ok(way) => {
                     cpu.shadow.overwritten(&block.effects.writes);
-                    return Ok(way);
+                    return Ok(Some(way));
                 }
                 Err(Exception::Memory(fault)) if fault.reason == Reason::Marked => {
                     // From the beginning of that instruction on, with terms.
@@ -274,13 +334,16 @@ impl Symbolic {
                 Err(exception) => return Err((at, exception)),
             }
         }
+        if self.steps.is_some() {
+            return self.units(cpu, space, block, first);
+        }
         let mut instruction = block.instruction_of(first);
         self.at = block.address_of(instruction);
         for (index, op) in block.ops.iter().enumerate().skip(first) {
-            if let Some(mark) = block.marks.get(instruction + 1)
+            while let Some(mark) = block.marks.get(instruction + 1)
                 && usize::from(mark.0) <= index
             {
-                instruction = block.instruction_of(index);
+                instruction += 1;
                 self.at = block.address_of(instruction);
             }
             self.op(cpu, space, op).map_err(|exception| (index, exception))?;
@@ -290,7 +353,8 @@ impl Symbolic {
         let way =
             self.leave(cpu, space, block).map_err(|exception| (block.ops.len(), exception))?;
         cpu.executed += block.instructions();
-        Ok(way)
+        cpu.shadow.forget_temporaries();
+        Ok(Some(way))
     }
 
     pub(super) fn op(
@@ -427,10 +491,10 @@ impl Symbolic {
                 }
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
                 let terms = if matches!(block.end, End::CompareBranch { .. }) {
-                    FlagTerms::Operands(self.wide(x), self.wide(y))
+                    FlagTerms::Operands(x, y)
                 } else {
                     let both = self.pool.and(x, y);
-                    FlagTerms::Result(self.wide(both), self.pool.constant(64, 0))
+                    FlagTerms::Result(both, self.pool.constant(64, 0))
                 };
                 let way = cpu::leave(cpu, space, block)?;
                 cpu.shadow.put_flags(Some(terms));
@@ -559,6 +623,9 @@ impl Symbolic {
     /// Fixes all registers: they are about to be saved where terms cannot follow.
     pub(crate) fn signal(&mut self, cpu: &mut Cpu) {
         self.at = cpu.rip();
+        if !cpu.shadow.set().is_empty() {
+            self.arm(cpu, cpu.rip(), cpu.executed);
+        }
         for slot in cpu.shadow.set().iter() {
             self.pin_slot(cpu, slot, Pin::Signal);
         }

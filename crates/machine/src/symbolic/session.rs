@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_path::{Pin, Test, TestKind};
-use stunt_terms::{Assignment, Evaluator, Op, Pool, Term};
+use stunt_terms::{Assignment, Evaluator, Op, Pool, Support, Term};
 
 use crate::{
     code::{Slot, Width, slots},
@@ -17,6 +17,8 @@ use super::{
     flags::low,
     guard::Guards,
     hooks::Hook,
+    layers::Layers,
+    units::Steps,
 };
 
 /// Which of Camouflage's relaxations are made.
@@ -38,6 +40,9 @@ impl Relaxations {
     /// None: the path condition as the program made it.
     pub const NONE: Self =
         Self { comparisons: false, clauses: false, switches: false, reads: false };
+    /// Those that hold for other inputs than the run's own, too: all but the one that takes back
+    /// tests that were passed.
+    pub const STEPWISE: Self = Self { clauses: false, ..Self::ALL };
 }
 
 /// The least and the greatest value of a term.
@@ -51,6 +56,12 @@ pub struct Throw {
     pub space: AddressSpace,
     /// How many tests there were when it became certain.
     pub tests: usize,
+}
+
+impl Throw {
+    fn fork(&mut self) -> Self {
+        Self { cpu: self.cpu.clone(), space: self.space.fork(), tests: self.tests }
+    }
 }
 
 /// A call that is not followed.
@@ -67,23 +78,23 @@ pub struct Symbolic {
     /// All terms.
     pub pool: Pool,
     pub(super) tests: Vec<Test>,
-    seen: FxHashSet<Term>,
+    seen: Layers<Term, ()>,
     /// Bounds that the tests imply, for terms that are compared with constants.
-    pub(super) bounds: FxHashMap<Term, Bounds>,
+    pub(super) bounds: Layers<Term, Bounds>,
     /// The indices of tables, and what they were in the run.
-    pub(super) indices: FxHashMap<Term, u64>,
+    pub(super) indices: Layers<Term, u64>,
     pub(super) relax: Relaxations,
     /// The address of the instruction that is running.
     pub(super) at: u64,
     /// Instructions that were executed with terms.
     pub(super) followed: u64,
-    pub(super) hooks: FxHashMap<u64, Hook>,
+    pub(super) hooks: Arc<FxHashMap<u64, Hook>>,
     /// Where control stops: at the hooks, and before that where the program begins.
     pub(super) watched: Arc<FxHashSet<u64>>,
     /// How many tests there were when a function was called that does not return.
     doom: Option<usize>,
     thrown: Option<Box<Throw>>,
-    rethrows: Vec<Range<u64>>,
+    rethrows: Arc<[Range<u64>]>,
     /// A function is running whose doings do not matter.
     pub(super) ignored: Option<Ignored>,
     /// The program is doomed: it is not followed any more, unless somebody catches what is thrown.
@@ -98,17 +109,21 @@ pub struct Symbolic {
     /// The sizes of all terms so far.
     pub(super) sizes: Vec<u32>,
     /// Terms that were cut down, and to what; valid as long as no test is taken back.
-    pub(super) cuts: FxHashMap<Term, Term>,
+    pub(super) cuts: Layers<Term, Term>,
     /// When terms were fixed: how many tests there were then.
     fixed: Vec<(usize, Term)>,
     /// The checked heap, if memory is checked.
     pub(super) guards: Option<Guards>,
     /// Terms that were fixed, and to what.
-    pub(super) known: FxHashMap<Term, u64>,
+    pub(super) known: Layers<Term, u64>,
     /// The run's own input, to say which way choices went.
-    pub(super) input: Option<(Assignment, Evaluator)>,
+    pub(super) input: Option<(Arc<Assignment>, Evaluator)>,
     /// Whether every term is compared with the value that it stands for.
     checks: bool,
+    /// No test is taken back, even if the next one says more.
+    keeps: bool,
+    /// The run stops before each test.
+    pub(super) steps: Option<Steps>,
 }
 
 impl Symbolic {
@@ -118,17 +133,17 @@ impl Symbolic {
         Self {
             pool: Pool::new(),
             tests: Vec::new(),
-            seen: FxHashSet::default(),
-            bounds: FxHashMap::default(),
-            indices: FxHashMap::default(),
+            seen: Layers::default(),
+            bounds: Layers::default(),
+            indices: Layers::default(),
             relax,
             at: 0,
             followed: 0,
-            hooks: FxHashMap::default(),
+            hooks: Arc::default(),
             watched: Arc::default(),
             doom: None,
             thrown: None,
-            rethrows: Vec::new(),
+            rethrows: Arc::default(),
             ignored: None,
             lost: false,
             held: None,
@@ -136,18 +151,116 @@ impl Symbolic {
             learned: Vec::new(),
             guards: None,
             sizes: Vec::new(),
-            cuts: FxHashMap::default(),
+            cuts: Layers::default(),
             fixed: Vec::new(),
-            known: FxHashMap::default(),
+            known: Layers::default(),
             input: None,
             checks: false,
+            keeps: false,
+            steps: None,
         }
+    }
+
+    /// A second run in the same state, between two units; what one learns is not seen by the other.
+    /// It has no terms and no sizes of terms: these are lent to whoever runs.
+    pub(crate) fn fork(&mut self) -> Self {
+        debug_assert!(self.held.is_none() && self.pending.is_none());
+        Self {
+            pool: Pool::default(),
+            tests: self.tests.clone(),
+            seen: self.seen.fork(),
+            bounds: self.bounds.fork(),
+            indices: self.indices.fork(),
+            relax: self.relax,
+            at: self.at,
+            followed: self.followed,
+            hooks: Arc::clone(&self.hooks),
+            watched: Arc::clone(&self.watched),
+            doom: self.doom,
+            thrown: self.thrown.as_deref_mut().map(|thrown| Box::new(thrown.fork())),
+            rethrows: Arc::clone(&self.rethrows),
+            ignored: self.ignored,
+            lost: self.lost,
+            held: None,
+            pending: None,
+            learned: self.learned.clone(),
+            guards: self.guards.clone(),
+            sizes: Vec::new(),
+            cuts: self.cuts.fork(),
+            fixed: self.fixed.clone(),
+            known: self.known.fork(),
+            input: self.input.as_ref().map(|(input, _)| (Arc::clone(input), Evaluator::new())),
+            checks: self.checks,
+            keeps: self.keeps,
+            steps: self.steps.clone(),
+        }
+    }
+
+    /// Notes from now on what tests change, to take it back.
+    pub(super) fn begin_notes(&mut self) {
+        self.seen.begin();
+        self.bounds.begin();
+        self.indices.begin();
+        self.cuts.begin();
+        self.known.begin();
+    }
+
+    /// Takes back all tests that are kept, and what was learned since they began.
+    pub(super) fn roll_back(&mut self) {
+        self.seen.roll_back();
+        self.bounds.roll_back();
+        self.indices.roll_back();
+        self.cuts.roll_back();
+        self.known.roll_back();
+        self.forget_tests();
+    }
+
+    /// Forgets the tests that are kept, and how to take them back one by one; what was learned from
+    /// them stays.
+    pub(super) fn forget_tests(&mut self) {
+        self.tests.clear();
+        self.learned.clear();
+        self.fixed.clear();
+    }
+
+    /// Lends a pool, the sizes of its terms, and values of terms, or gives them back.
+    pub(crate) fn exchange(
+        &mut self,
+        pool: &mut Pool,
+        sizes: &mut Vec<u32>,
+        evaluator: &mut Evaluator,
+    ) {
+        std::mem::swap(&mut self.pool, pool);
+        std::mem::swap(&mut self.sizes, sizes);
+        if let Some((_, own)) = &mut self.input {
+            std::mem::swap(own, evaluator);
+        }
+    }
+
+    /// The value of a term for the run's own input.
+    pub(crate) fn value(&mut self, term: Term) -> u128 {
+        match &mut self.input {
+            Some((input, evaluator)) => evaluator.eval(&self.pool, term, input),
+            None => 0,
+        }
+    }
+
+    /// Whether a term depends on one of these bytes.
+    pub(crate) fn depends_on(&self, term: Term, bytes: &Support) -> bool {
+        self.pool.support(term).intersects(bytes)
+    }
+
+    /// The input of the run is another one from now on, which passes all tests so far.
+    pub(crate) fn exchange_input(&mut self, input: Arc<Assignment>) {
+        let mut evaluator = self.input.take().map_or_else(Evaluator::new, |(_, it)| it);
+        evaluator.reset();
+        self.input = Some((input, evaluator));
     }
 
     /// Tells the run's own input, so that conditions that grow too large can be cut down to what
     /// the run did.
     pub fn set_input(&mut self, input: Assignment) {
-        self.input = Some((input, Evaluator::new()));
+        self.input = Some((Arc::new(input), Evaluator::new()));
     }
 
     /// Compares every term with the value that it stands for, from now on. For tests of the
@@ -157,6 +270,18 @@ impl Symbolic {
         self.checks = true;
     }
 
+    /// Keeps every test from now on, even if the next one says more; a run that stops before each test
+    /// does so anyway. Clauses are not joined then.
+    pub fn keep_tests(&mut self) {
+        self.keeps = true;
+        self.relax.clauses = false;
+    }
+
+    /// Whether no test is taken back.
+    pub(super) fn keeps_tests(&self) -> bool {
+        self.keeps || self.steps.is_some()
+    }
+
     /// The program begins here: its libraries are loaded then.
     pub(crate) fn set_entry(&mut self, entry: Option<u64>) {
         self.watched = Arc::new(entry.into_iter().collect());
@@ -164,8 +289,8 @@ impl Symbolic {
 
     /// The functions that are known by name, and the code that throws what was thrown before.
     pub(crate) fn set_hooks(&mut self, hooks: Vec<(u64, Hook)>, rethrows: Vec<Range<u64>>) {
-        self.rethrows = rethrows;
-        self.hooks = hooks.into_iter().collect();
+        self.rethrows = rethrows.into();
+        self.hooks = Arc::new(hooks.into_iter().collect());
         self.watched = Arc::new(self.hooks.keys().copied().collect());
     }
 
@@ -287,7 +412,7 @@ impl Symbolic {
     /// A condition held in the run.
     pub(super) fn test(&mut self, condition: Term, kind: TestKind) {
         debug_assert!(self.pool.is_bool(condition));
-        if self.pool.as_const(condition).is_some() || !self.seen.insert(condition) {
+        if self.pool.as_const(condition).is_some() || self.seen.insert(condition, ()).is_some() {
             return;
         }
         self.check_value(condition, 1);
@@ -301,7 +426,9 @@ impl Symbolic {
 
     /// Takes back the last test, if this was it: what follows says more.
     pub(super) fn retract(&mut self, condition: Term) {
-        if self.tests.last().is_some_and(|test| test.condition == condition) {
+        // Whoever was stopped before a test keeps it.
+        if !self.keeps_tests() && self.tests.last().is_some_and(|test| test.condition == condition)
+        {
             self.retract_after(self.tests.len() - 1);
         }
     }

@@ -9,12 +9,14 @@ use stunt_terms::{InputByte, Term};
 
 use crate::{
     code::{Slot, SlotSet, slots},
+    cpu::{Cpu, FlagKind},
     memory::Mark,
 };
 
 use super::guard::Guard;
 
-/// Where the lazy flags come from, as terms of 64 bits that are cut to the width of the operation.
+/// Where the lazy flags come from, as terms that are cut to the width of the operation, if they are
+/// wider.
 #[derive(Clone, Copy)]
 pub(super) enum FlagTerms {
     /// Both operands of an addition or a subtraction, with or without a constant carry.
@@ -86,11 +88,53 @@ impl Shadow {
         }
     }
 
+    /// No instruction looks at what another one kept for itself.
+    #[inline(always)]
+    pub(super) fn forget_temporaries(&mut self) {
+        self.set.remove_from(slots::TEMPORARY);
+    }
+
     /// These slots were overwritten with plain values.
     #[inline(always)]
     pub(super) fn overwritten(&mut self, slots: &SlotSet) {
         self.set.remove_all(slots);
     }
+}
+
+/// Gives the slots of a processor that is between two instructions the values of their terms.
+pub(crate) fn give_values(cpu: &mut Cpu, value: &mut impl FnMut(Term) -> u128) {
+    for slot in cpu.shadow.set.iter() {
+        // Temporaries are nobody's between two instructions.
+        if slot >= slots::TEMPORARY {
+            break;
+        }
+        if slot != slots::FLAG_RESULT
+            && let Some(term) = cpu.shadow.get(slot)
+        {
+            let word = value(term) as u64;
+            cpu.set(slot, word);
+        }
+    }
+    let Some(flags) = cpu.shadow.flags() else { return };
+    let (kind, w, ..) = cpu.lazy();
+    let (a, b) = match flags {
+        FlagTerms::Operands(a, b) | FlagTerms::Result(a, b) => (value(a) as u64, value(b) as u64),
+    };
+    let (result, operand) = match flags {
+        FlagTerms::Result(..) => (a, b),
+        FlagTerms::Operands(..) => {
+            let result = match kind {
+                FlagKind::Add => a.wrapping_add(b),
+                FlagKind::AddCarry => a.wrapping_add(b).wrapping_add(1),
+                FlagKind::SubBorrow => a.wrapping_sub(b).wrapping_sub(1),
+                _ => a.wrapping_sub(b),
+            };
+            (result, b)
+        }
+    };
+    // Flags that are kept as bits are wider than the width that they are noted with.
+    let mask = if kind == FlagKind::Bits { u64::MAX } else { w.mask() };
+    cpu.note(kind, w, result & mask, operand & mask);
 }
 
 /// What a marked byte stands for.

@@ -24,6 +24,8 @@ use super::{
 enum NewFlags {
     /// As before.
     Same,
+    /// Whatever they are, nobody reads them.
+    Unread,
     /// From these terms, in the way that the op noted.
     From(FlagTerms),
     /// Bits, where the op replaced those of the mask by those of the term.
@@ -271,13 +273,19 @@ impl Symbolic {
                 let carry = self.pool.zero_extend(64, bit);
                 (d, Some(value), NewFlags::Bits(carry, 1))
             }
-            Op::BitF { f, w, d, a, b } => {
+            Op::BitF { f, w, d, a, b, quiet } => {
                 let (old, x, y) = (self.term(cpu, d), self.term(cpu, a), self.term(cpu, b));
                 if matches!(f, BitOp::Bsf | BitOp::Bsr | BitOp::Tzcnt)
                     && self.pool.as_const(x).is_none()
                     && cpu.get(a) & w.mask() != 0
                 {
                     self.position(f == BitOp::Bsr, w, x, cpu.get(a));
+                    if quiet {
+                        step(cpu, space, op)?;
+                        cpu.shadow.put(d, None);
+                        cpu.shadow.put_flags(None);
+                        return Ok(());
+                    }
                     let before = as_bits(&mut self.pool, cpu);
                     step(cpu, space, op)?;
                     cpu.shadow.put(d, None);
@@ -301,6 +309,7 @@ impl Symbolic {
                     _ => u64::MAX,
                 };
                 let flags = match flags {
+                    _ if quiet => NewFlags::Unread,
                     Some(flags) => NewFlags::Bits(flags, mask),
                     None => NewFlags::Same,
                 };
@@ -366,6 +375,7 @@ impl Symbolic {
         }
         match flags {
             NewFlags::Same => {}
+            NewFlags::Unread => cpu.shadow.put_flags(None),
             NewFlags::From(terms) => cpu.shadow.put_flags(Some(terms)),
             NewFlags::Bits(bits, mask) => {
                 let word = match before {
@@ -416,12 +426,10 @@ impl Symbolic {
     }
 
     fn operands(&mut self, a: Term, b: Term) -> NewFlags {
-        let (a, b) = (self.wide(a), self.wide(b));
         NewFlags::From(FlagTerms::Operands(a, b))
     }
 
     fn result(&mut self, r: Term) -> NewFlags {
-        let r = self.wide(r);
         let none = self.pool.constant(64, 0);
         NewFlags::From(FlagTerms::Result(r, none))
     }

@@ -5,14 +5,26 @@
 //! terms grow beyond use. Then it is said instead which alternative each choice took: that is a
 //! stronger condition, in smaller pieces. Values that were fixed before are put in as constants.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use stunt_path::TestKind;
 use stunt_terms::{Op, Term};
 
-use super::Symbolic;
+use super::{Symbolic, layers::Layers};
 
 /// Terms of so many parts, each counted as often as it is used, are left as they are.
 const SMALL: u32 = 400;
+
+/// What is still to be done for a term.
+enum Work {
+    /// Look whether it must be cut down.
+    Look(Term),
+    /// Its condition is cut down: ask which alternative was taken, and go on with that.
+    Ask(Term, Term),
+    /// The alternative is cut down.
+    Take(Term, Term),
+    /// All operands are cut down.
+    Make(Term),
+}
 
 impl Symbolic {
     /// A condition that held, in a form that can be reasoned about.
@@ -25,7 +37,11 @@ impl Symbolic {
         }
         let mut choices = Vec::new();
         let mut memo = std::mem::take(&mut self.cuts);
-        let condition = self.cut(condition, &mut memo, &mut choices);
+        let condition = if self.keeps_tests() {
+            self.cut_in_order(condition, &mut memo, &mut choices)
+        } else {
+            self.cut(condition, &mut memo, &mut choices)
+        };
         self.cuts = memo;
         for choice in choices {
             self.test(choice, TestKind::Choice);
@@ -34,12 +50,7 @@ impl Symbolic {
     }
 
     /// A term, cut down. Nothing recurses: terms can be as deep as an input is long.
-    fn cut(
-        &mut self,
-        term: Term,
-        memo: &mut FxHashMap<Term, Term>,
-        choices: &mut Vec<Term>,
-    ) -> Term {
+    fn cut(&mut self, term: Term, memo: &mut Layers<Term, Term>, choices: &mut Vec<Term>) -> Term {
         // From above: which terms are needed, with only the alternatives that were taken.
         let mut needed = FxHashSet::default();
         let mut pending = vec![term];
@@ -62,23 +73,66 @@ impl Symbolic {
         memo[&term]
     }
 
-    /// One term, whose operands are cut down already.
-    fn cut_one(
+    /// A term, cut down, with the choices in the order in which a program would make them: which one
+    /// comes next depends on the answers so far alone, so that each can be answered otherwise.
+    fn cut_in_order(
         &mut self,
         term: Term,
-        memo: &FxHashMap<Term, Term>,
+        memo: &mut Layers<Term, Term>,
         choices: &mut Vec<Term>,
     ) -> Term {
+        let mut pending = vec![Work::Look(term)];
+        while let Some(work) = pending.pop() {
+            match work {
+                Work::Look(term) if memo.contains_key(&term) => {}
+                Work::Look(term) if self.known.contains_key(&term) => {
+                    pending.push(Work::Make(term));
+                }
+                Work::Look(term) => match self.chosen(term) {
+                    Some((condition, _, taken)) => {
+                        pending.extend([Work::Ask(term, taken), Work::Look(condition)]);
+                    }
+                    None => {
+                        pending.push(Work::Make(term));
+                        let from = pending.len();
+                        pending.extend(self.pool.operands(term).map(Work::Look));
+                        pending[from..].reverse();
+                    }
+                },
+                Work::Ask(term, taken) => {
+                    if let Some((condition, holds, _)) = self.chosen(term) {
+                        self.ask(memo[&condition], holds, choices);
+                    }
+                    pending.extend([Work::Take(term, taken), Work::Look(taken)]);
+                }
+                Work::Take(term, taken) => {
+                    memo.insert(term, memo[&taken]);
+                }
+                Work::Make(term) => {
+                    let result = self.cut_one(term, memo, choices);
+                    memo.insert(term, result);
+                }
+            }
+        }
+        memo[&term]
+    }
+
+    /// Notes a choice that is none yet.
+    fn ask(&mut self, condition: Term, holds: bool, choices: &mut Vec<Term>) {
+        let choice = if holds { condition } else { self.pool.not(condition) };
+        if self.pool.as_const(choice).is_none() && !choices.contains(&choice) {
+            choices.push(choice);
+        }
+    }
+
+    /// One term, whose operands are cut down already.
+    fn cut_one(&mut self, term: Term, memo: &Layers<Term, Term>, choices: &mut Vec<Term>) -> Term {
         if let Some(&value) = self.known.get(&term) {
             let width = self.pool.width(term);
             return self.pool.constant(width, u128::from(value));
         }
         if let Some((condition, holds, taken)) = self.chosen(term) {
-            let condition = memo[&condition];
-            let choice = if holds { condition } else { self.pool.not(condition) };
-            if self.pool.as_const(choice).is_none() && !choices.contains(&choice) {
-                choices.push(choice);
-            }
+            self.ask(memo[&condition], holds, choices);
             return memo[&taken];
         }
         if self.pool.operands(term).all(|operand| memo[&operand] == operand) {

@@ -62,6 +62,10 @@ impl Symbolic {
                 ended = true;
             }
         }
+        if self.keeps_tests() {
+            // The value, too, must be one that another input with the same tests has.
+            result = result.signum();
+        }
         // Whoever asks for more than the sign asks for something that no standard promises.
         let negative = if result < 0 { result } else { -1 };
         let positive = if result > 0 { result } else { 1 };

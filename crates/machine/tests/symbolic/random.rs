@@ -453,7 +453,7 @@ fn program(seed: u64) -> String {
     text.lines
 }
 
-fn assemble(seed: u64) -> Result<PathBuf, String> {
+pub fn assemble(seed: u64) -> Result<PathBuf, String> {
     let folder = build::scratch().join("random");
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let (source, path) = (folder.join(format!("{seed}.s")), folder.join(seed.to_string()));

@@ -51,7 +51,7 @@ fn attempt(l: &mut Lifter<'_>) -> Option<()> {
         M::Crc32 => {
             let (w, d) = (l.width(1)?, l.temporary());
             let (a, b) = (l.value(0)?, l.value(1)?);
-            l.emit(Op::BitF { f: BitOp::Crc32, w, d, a, b });
+            l.emit(Op::BitF { f: BitOp::Crc32, w, d, a, b, quiet: false });
             l.commit(0, d)
         }
         _ => None,
@@ -156,7 +156,7 @@ fn scan(l: &mut Lifter<'_>, f: BitOp) -> Option<()> {
     let old = l.value(0)?;
     // A zero operand leaves all 64 bits of the destination alone, whatever the width.
     l.emit(Op::Move { d, a: old });
-    l.emit(Op::BitF { f, w, d, a, b: slots::ZERO });
+    l.emit(Op::BitF { f, w, d, a, b: slots::ZERO, quiet: false });
     match w {
         Width::W16 => l.commit(0, d),
         _ => {
@@ -171,7 +171,7 @@ fn count(l: &mut Lifter<'_>, f: BitOp) -> Option<()> {
     let w = l.width(0)?;
     let a = l.value(1)?;
     let d = l.destination(0)?;
-    l.emit(Op::BitF { f, w, d, a, b: slots::ZERO });
+    l.emit(Op::BitF { f, w, d, a, b: slots::ZERO, quiet: false });
     l.commit(0, d)
 }
 
@@ -179,6 +179,6 @@ fn three(l: &mut Lifter<'_>, f: BitOp) -> Option<()> {
     let w = l.width(0)?;
     let (a, b) = (l.value(1)?, l.value(2)?);
     let d = l.destination(0)?;
-    l.emit(Op::BitF { f, w, d, a, b });
+    l.emit(Op::BitF { f, w, d, a, b, quiet: false });
     l.commit(0, d)
 }

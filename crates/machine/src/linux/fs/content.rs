@@ -99,6 +99,12 @@ impl Content {
         Ok(count)
     }
 
+    /// The host file, if this is all of it and nothing was changed.
+    pub fn host_file(&self) -> Option<&File> {
+        let (file, base) = self.base.as_ref()?;
+        (self.pages.is_empty() && *base == self.len).then_some(file)
+    }
+
     /// Bytes as they were before any change: from the host, and zero behind it.
     fn read_base(&self, offset: u64, into: &mut [u8]) -> Result<(), Errno> {
         let mut from_host = 0;

@@ -72,7 +72,8 @@ fn bit_operations_agree_with_the_processor() {
                 let mut values = Values::new(&trial.pool, &assignment);
                 let operands = [(D, values.of(old)), (A, values.of(a)), (B, values.of(b))];
                 let before = [operands[0], operands[1], operands[2], (slots::FLAG_RESULT, FLAGS)];
-                let cpu = done(Op::BitF { f, w, d: D, a: A, b: B }, &before).expect("no faults");
+                let cpu = done(Op::BitF { f, w, d: D, a: A, b: B, quiet: false }, &before)
+                    .expect("no faults");
                 let context = format!("{f:?} {w:?} of {operands:x?}");
                 assert_eq!(values.of(result), cpu.get(D), "{context}");
                 let all = FLAGS | 0x8d5;
