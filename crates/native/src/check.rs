@@ -39,6 +39,25 @@ pub fn find(program: &OsStr, path: &OsStr) -> Result<PathBuf, Error> {
 /// # Errors
 /// Says what is in the way.
 pub fn check(path: &Path) -> Result<(), Error> {
+    match kind(path)? {
+        Kind::Program => Ok(()),
+        Kind::Script(interpreter) => Err(Error::Script { path: path.into(), interpreter }),
+    }
+}
+
+/// What can be run.
+pub enum Kind {
+    /// A program for x86-64 Linux.
+    Program,
+    /// A script, whose first line names this interpreter.
+    Script(String),
+}
+
+/// Whether this is a program for x86-64 Linux or a script that may be run, and which.
+///
+/// # Errors
+/// Says what is in the way.
+pub fn kind(path: &Path) -> Result<Kind, Error> {
     let path_of = || path.to_path_buf();
     let metadata = fs::metadata(path).map_err(|source| match source.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => Error::NotFound { path: path_of() },
@@ -50,16 +69,18 @@ pub fn check(path: &Path) -> Result<(), Error> {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
     read.map_err(|source| Error::Unreadable { path: path_of(), source })?;
-    if let Some(interpreter) = interpreter(&head) {
-        return Err(Error::Script { path: path_of(), interpreter });
-    }
-    if let Some(what) = other_format(&head) {
+    let script = interpreter(&head);
+    if let Some(what) = other_format(&head).filter(|_| script.is_none()) {
         return Err(Error::OtherFormat { path: path_of(), what: what.into() });
     }
     if metadata.permissions().mode() & 0o111 == 0 {
-        return Err(Error::NotExecutable { path: path_of() });
+        // Whoever cannot run a script has that to hear first.
+        return Err(match script {
+            Some(interpreter) => Error::Script { path: path_of(), interpreter },
+            None => Error::NotExecutable { path: path_of() },
+        });
     }
-    Ok(())
+    Ok(script.map_or(Kind::Program, Kind::Script))
 }
 
 /// The interpreter that a script's first line names; with `env`, the program that it looks for.

@@ -3,11 +3,14 @@
 //! Nothing of the surroundings reaches the program but what is here: no environment, no descriptor.
 //! Arguments and standard input may be private: `Debug` shows how many there are.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+
+use crate::contain::Containment;
 
 /// What the program reads as standard input.
 #[derive(Clone, Default)]
@@ -19,6 +22,15 @@ pub enum Stdin {
     Bytes(Arc<[u8]>),
     /// This file.
     File(PathBuf),
+}
+
+/// A file that is there for one run alone, in a folder that no other run uses at the time.
+#[derive(Clone)]
+pub struct InputFile {
+    /// Its name, without a folder. Programs look at extensions.
+    pub name: OsString,
+    /// What is in it.
+    pub bytes: Arc<[u8]>,
 }
 
 /// One run to be.
@@ -42,10 +54,21 @@ pub struct Command {
     pub output: usize,
     /// How many bytes of address space each process may have.
     pub memory: u64,
+    /// How many bytes there may be in the run's own folder, if it has one and runs for a while.
+    pub disk: u64,
     /// How many processes and threads there may be at a time.
     pub tasks: usize,
     /// Whether the addresses of modules and stacks are the same in every run.
     pub fixed_addresses: bool,
+    /// Files for this run alone; [`Command::place`] stands for their paths.
+    pub files: Vec<InputFile>,
+    /// Whether it may do what its user may.
+    pub containment: Containment,
+    /// Whether the program may be a script whose first line names its interpreter.
+    pub scripts: bool,
+    /// Whether runs that differ only in the bytes of files and of standard input may be copies of
+    /// one process that was loaded once: several times as fast. All of them have the same addresses.
+    pub loaded_once: bool,
 }
 
 impl Command {
@@ -62,9 +85,66 @@ impl Command {
             time: Duration::from_secs(10),
             output: 1 << 20,
             memory: 16 << 30,
+            disk: 1 << 30,
             tasks: 256,
             fixed_addresses: false,
+            files: Vec::new(),
+            containment: Containment::Free,
+            scripts: false,
+            loaded_once: false,
         }
+    }
+
+    /// What stands for the path of a file of `files`, by its index, in arguments and in values of
+    /// the environment. It has nulls in it, which no word of a program can have.
+    #[must_use]
+    pub fn place(file: usize) -> OsString {
+        OsString::from_vec([b"\0", file.to_string().as_bytes(), b"\0"].concat())
+    }
+
+    /// What stands for the run's own folder, which is empty but for its files and is thrown away:
+    /// in arguments, in values of the environment, and as the folder to run in.
+    #[must_use]
+    pub fn own_folder() -> PathBuf {
+        OsString::from_vec(b"\0f\0".to_vec()).into()
+    }
+
+    /// Whether the run has a folder of its own.
+    pub(crate) fn has_own_folder(&self) -> bool {
+        let has_place = |word: &OsStr| word.as_bytes().contains(&0);
+        self.containment == Containment::Contained
+            || !self.files.is_empty()
+            || self.folder.as_ref().is_some_and(|folder| has_place(folder.as_os_str()))
+            || self.arguments.iter().any(|word| has_place(word))
+            || self.environment.iter().any(|(_, value)| has_place(value))
+    }
+}
+
+/// Where the files of a run came to lie.
+#[derive(Default)]
+pub struct Paths {
+    /// The run's own folder.
+    pub folder: PathBuf,
+    /// Its files, in order.
+    pub files: Vec<PathBuf>,
+}
+
+impl Paths {
+    /// A word with paths in their places.
+    pub fn placed(&self, word: &OsStr) -> OsString {
+        if !word.as_bytes().contains(&0) {
+            return word.to_owned();
+        }
+        let own = (Command::own_folder().into_os_string(), &self.folder);
+        let files = self.files.iter().enumerate().map(|(at, path)| (Command::place(at), path));
+        let mut bytes = word.as_bytes().to_vec();
+        for (place, path) in std::iter::once(own).chain(files) {
+            let (place, path) = (place.as_bytes(), path.as_os_str().as_bytes());
+            while let Some(at) = bytes.windows(place.len()).position(|part| part == place) {
+                bytes.splice(at..at + place.len(), path.iter().copied());
+            }
+        }
+        OsString::from_vec(bytes)
     }
 }
 
@@ -78,13 +158,52 @@ impl fmt::Debug for Stdin {
     }
 }
 
+impl fmt::Debug for InputFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InputFile({} bytes)", self.bytes.len())
+    }
+}
+
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Command")
             .field("program", &self.program)
             .field("arguments", &self.arguments.len())
             .field("stdin", &self.stdin)
+            .field("files", &self.files.len())
+            .field("containment", &self.containment)
             .field("time", &self.time)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_take_their_places() {
+        let files = vec![PathBuf::from("/a/b.csv"), PathBuf::from("/a/c")];
+        let paths = Paths { folder: "/a".into(), files };
+        let mut word = OsString::from("--in=");
+        word.push(Command::place(0));
+        word.push(",");
+        word.push(Command::place(1));
+        word.push(Command::place(0));
+        assert_eq!(paths.placed(&word), "--in=/a/b.csv,/a/c/a/b.csv");
+        assert_eq!(paths.placed(OsStr::new("0 plain")), "0 plain");
+        let below = Command::own_folder().join("out");
+        assert_eq!(paths.placed(below.as_os_str()), "/a/out");
+        // A file that is not there: the null stays, and the run is refused.
+        assert_eq!(paths.placed(&Command::place(7)), Command::place(7));
+    }
+
+    #[test]
+    fn nothing_private_is_shown() {
+        let mut command = Command::new("/bin/true");
+        command.files = vec![InputFile { name: "secret.txt".into(), bytes: b"secret"[..].into() }];
+        command.arguments = vec!["secret".into()];
+        let shown = format!("{command:?} {:?}", command.files);
+        assert!(!shown.contains("secret") && shown.contains("6 bytes"), "{shown}");
     }
 }

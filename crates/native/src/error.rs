@@ -71,6 +71,15 @@ pub enum Error {
         /// What the host said.
         source: io::Error,
     },
+    /// The files of a run cannot be given to the program.
+    #[error("the program's input files could not be written ({source}); see TMPDIR")]
+    Files {
+        /// What the host said.
+        source: io::Error,
+    },
+    /// Somebody asked to stop.
+    #[error("the run was stopped before its end")]
+    Stopped,
     /// Processes may not be followed.
     #[error(
         "this host does not let one process follow another (ptrace); in a container, allow it \

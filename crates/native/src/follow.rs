@@ -22,9 +22,11 @@ use stunt_machine::stack::{Mapping, Registers};
 use stunt_path::Failure;
 
 use crate::files::{Files, Modules, Moment};
+use crate::filter::names_processes;
 use crate::os::{self, Event};
 use crate::process::{self, Effect, Memory};
 use crate::run::Ending;
+use crate::watch::Clock;
 
 /// The instruction that stops a thread which is followed.
 const MARK: u8 = 0xcc;
@@ -32,10 +34,15 @@ const MARK: u8 = 0xcc;
 /// Bytes of a stack that are copied at a throw; a deeper stack is walked at once.
 const COPIED: usize = 256 << 10;
 
+/// Events by which a task tells that it has begun another.
+const BIRTHS: [i32; 3] =
+    [libc::PTRACE_EVENT_FORK, libc::PTRACE_EVENT_VFORK, libc::PTRACE_EVENT_CLONE];
+
 /// Signals for whose fault the stack may be too small.
 const FAULTS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
 /// An instruction of the program that was replaced by a mark.
+#[derive(Clone)]
 struct Marked {
     address: u64,
     original: u8,
@@ -66,6 +73,19 @@ pub struct Follow<'a> {
     failure: Option<Failure>,
     /// The files that were mapped when last looked at, and their modules.
     mapped: (Vec<(String, Vec<Mapping>)>, Rc<Modules>),
+    /// Whether there has been no task but the first.
+    alone: bool,
+}
+
+/// A program that is loaded and at its entry point, with marks where exceptions are thrown.
+pub struct AtEntry {
+    /// The process, which is stopped.
+    pub process: i32,
+    /// Its memory.
+    pub memory: Memory,
+    throws: Vec<Marked>,
+    rethrows: Vec<Range<u64>>,
+    mapped: (Vec<(String, Vec<Mapping>)>, Rc<Modules>),
 }
 
 impl<'a> Follow<'a> {
@@ -92,20 +112,105 @@ impl<'a> Follow<'a> {
             thrown,
             failure,
             mapped: Default::default(),
+            alone: true,
         };
         follow.mark_entry();
         os::go_on(first, 0)?;
         Ok(follow)
     }
 
+    /// Follows a process that is a copy of one at its entry point, and is stopped there.
+    pub fn copy_of(
+        loaded: &AtEntry,
+        files: &'a Files,
+        first: i32,
+        memory: Memory,
+        most_tasks: usize,
+    ) -> Self {
+        Self {
+            files,
+            first,
+            most_tasks,
+            memory,
+            entry: None,
+            throws: loaded.throws.clone(),
+            rethrows: loaded.rethrows.clone(),
+            tasks: BTreeMap::from([(first, first)]),
+            thrown: BTreeMap::new(),
+            failure: None,
+            mapped: loaded.mapped.clone(),
+            alone: true,
+        }
+    }
+
+    /// Lets the program load, and stops it at its entry point. Nothing if anything but that happens;
+    /// then, and after an error, nothing is left.
+    pub fn until_entry(mut self) -> io::Result<Option<AtEntry>> {
+        let at_entry = self.reaches_entry();
+        if !matches!(at_entry, Ok(true)) {
+            self.clear()?;
+            return at_entry.map(|_| None);
+        }
+        let Self { first: process, memory, throws, rethrows, mapped, .. } = self;
+        Ok(Some(AtEntry { process, memory, throws, rethrows, mapped }))
+    }
+
+    fn reaches_entry(&mut self) -> io::Result<bool> {
+        let stopped = os::wait(Some(self.first))?;
+        if let Some((_, Event::Exited(_) | Event::Killed(_))) = stopped {
+            // The number may be another's by now.
+            self.tasks.clear();
+        }
+        Ok(self.entry.is_some()
+            && stopped == Some((self.first, Event::Stopped(libc::SIGTRAP, 0)))
+            && self.at_mark(self.first, true)? == Some(0)
+            && self.entry.is_none())
+    }
+
     /// Follows it to its end. Then, and also after an error, nothing of it is left.
-    pub fn finish(mut self) -> io::Result<(Ending, Option<Failure>)> {
-        let ending = self.until_ending();
+    pub fn finish(mut self, clock: &Clock) -> io::Result<(Ending, Option<Failure>)> {
+        let ending = self.until_ending(clock);
         let cleared = self.clear();
         Ok((ending.and_then(|ending| cleared.map(|()| ending))?, self.failure))
     }
 
-    fn until_ending(&mut self) -> io::Result<Ending> {
+    /// As [`finish`](Self::finish), while this thread has another process that is stopped. Whether
+    /// that one can stay is the last part of the answer: if it cannot be told that nothing else is
+    /// left of the run, the other has to be killed, and all be waited for.
+    pub fn finish_beside(mut self, clock: &Clock) -> (io::Result<(Ending, Option<Failure>)>, bool) {
+        let ending = self.until_ending(clock);
+        // Who is killed from outside may have been about to begin another task.
+        let by_itself = match &ending {
+            Ok(Ending::Exit(_)) => true,
+            Ok(Ending::Signal(number)) => i32::from(*number) != libc::SIGKILL,
+            Ok(Ending::TimedOut | Ending::TooManyTasks | Ending::TooMuchWritten) | Err(_) => false,
+        };
+        for &task in self.tasks.keys() {
+            os::kill(task);
+        }
+        let alone = self.alone && by_itself && self.is_reaped();
+        (ending.map(|ending| (ending, self.failure)), alone)
+    }
+
+    /// Waits for the first task, which was killed if it was still there.
+    fn is_reaped(&mut self) -> bool {
+        let first = self.first;
+        while self.tasks.contains_key(&first) {
+            match os::wait(Some(first)) {
+                Ok(Some((_, Event::Stopped(..)))) => {
+                    // On its way out.
+                    if os::go_on(first, 0).is_err_and(|error| !is_gone(&error)) {
+                        return false;
+                    }
+                }
+                Ok(_) => drop(self.tasks.remove(&first)),
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn until_ending(&mut self, clock: &Clock) -> io::Result<Ending> {
         loop {
             let Some((pid, event)) = os::wait(None)? else {
                 return Err(io::Error::other("the process is gone"));
@@ -127,6 +232,7 @@ impl<'a> Follow<'a> {
                     self.thrown.remove(&pid);
                 }
                 Event::Stopped(signal, event) => {
+                    let _looking = clock.look();
                     if let Some(ending) = self.stopped(pid, signal, event)? {
                         return Ok(ending);
                     }
@@ -143,6 +249,7 @@ impl<'a> Follow<'a> {
                 // A thread or process that has just begun.
                 let process = process::process_of(pid).unwrap_or(pid);
                 self.tasks.insert(pid, process);
+                self.alone = false;
                 if self.tasks.len() > self.most_tasks {
                     return Ok(Some(Ending::TooManyTasks));
                 }
@@ -156,6 +263,15 @@ impl<'a> Follow<'a> {
             }
             if event == libc::PTRACE_EVENT_EXIT && pid == self.first {
                 self.exits();
+            }
+            if BIRTHS.contains(&event) {
+                self.is_born(pid)?;
+                if self.tasks.len() > self.most_tasks {
+                    return Ok(Some(Ending::TooManyTasks));
+                }
+            }
+            if event == libc::PTRACE_EVENT_SECCOMP {
+                alive(self.police(pid))?;
             }
             return go_on(pid, 0);
         }
@@ -179,6 +295,37 @@ impl<'a> Follow<'a> {
                 Ok(Some(Ending::Signal(number)))
             }
         }
+    }
+
+    /// A task has begun another, which counts from now on: its parent may name it at once.
+    fn is_born(&mut self, parent: i32) -> io::Result<()> {
+        self.alone = false;
+        if let Some(child) = alive(os::event_message(parent))?
+            && let Ok(child) = i32::try_from(child)
+        {
+            let process = process::process_of(child).unwrap_or(child);
+            self.tasks.entry(child).or_insert(process);
+        }
+        Ok(())
+    }
+
+    /// A contained task makes a call that names a process: that must be one of the run, or the call
+    /// fails.
+    fn police(&self, pid: i32) -> io::Result<()> {
+        let mut registers = os::registers(pid)?;
+        let arguments = [registers.rdi, registers.rsi];
+        let Some(named) = names_processes(registers.orig_rax, arguments) else { return Ok(()) };
+        let ours = |named: i32| {
+            // Of groups, those count that a task of the run leads.
+            let whose = named.checked_abs().unwrap_or(1);
+            self.tasks.contains_key(&whose) || self.tasks.values().any(|&process| process == whose)
+        };
+        if named.into_iter().all(|named| named == 0 || (named != -1 && ours(named))) {
+            return Ok(());
+        }
+        registers.orig_rax = u64::MAX;
+        registers.rax = i64::from(-libc::EPERM).cast_unsigned();
+        os::set_registers(pid, &registers)
     }
 
     /// The first process runs another program from now on.
@@ -336,16 +483,21 @@ impl<'a> Follow<'a> {
         for &task in self.tasks.keys() {
             os::kill(task);
         }
-        // What was started meanwhile stopped at once, and is met here.
-        while let Some((pid, event)) = os::wait(None)? {
-            if let Event::Stopped(..) = event {
-                os::kill(pid);
-                // It may have stopped on its way out; otherwise it dies before it goes on.
-                alive(os::go_on(pid, 0))?;
-            }
-        }
-        Ok(())
+        kill_and_wait_for_all()
     }
+}
+
+/// Kills and waits for all that this thread follows. What was killed before dies of that.
+pub fn kill_and_wait_for_all() -> io::Result<()> {
+    // What was started meanwhile stopped at once, and is met here.
+    while let Some((pid, event)) = os::wait(None)? {
+        if let Event::Stopped(..) = event {
+            os::kill(pid);
+            // It may have stopped on its way out; otherwise it dies before it goes on.
+            alive(os::go_on(pid, 0))?;
+        }
+    }
+    Ok(())
 }
 
 /// Puts a mark at an address.

@@ -8,24 +8,35 @@
 //! A run is stopped where it would die, and at the throws of panics and exceptions on the way; its
 //! call stack there is the identity of the failure, computed by the code that does it for runs in
 //! the machine. The whole tree of processes ends with the run, no core file is written, and what
-//! the program printed has a type that cannot print itself.
+//! the program printed has a type that cannot print itself. A contained run cannot harm the host.
+//! The exceptions of scripts are read from what their interpreters print.
 //!
 //! This crate must not know terms, paths or doubles: which inputs are worth a run is decided
 //! elsewhere.
 
 mod check;
 mod command;
+mod contain;
 mod error;
 mod files;
+mod filter;
+mod folders;
 mod follow;
+mod landlock;
+mod loaded;
 mod native;
 mod os;
 mod process;
 mod run;
 mod start;
+mod traceback;
+mod watch;
+mod worker;
 
 pub use check::{check, find};
-pub use command::{Command, Stdin};
+pub use command::{Command, InputFile, Stdin};
+pub use contain::{Containment, Guard, containment};
 pub use error::Error;
 pub use native::Native;
 pub use run::{Ending, Private, Run};
+pub use traceback::failure_of_script;

@@ -1,6 +1,7 @@
 //! The calls of Linux that have no safe interface: following processes, and a few others.
 //!
-//! All `unsafe` code of the crate is here and in `start.rs`, each call with its proof. Functions here
+//! The `unsafe` code of the crate is here, in `start.rs`, and in the files of the guards, each call
+//! with its proof. Functions here
 //! decide nothing. A process is followed by the thread that started it, and by no other.
 #![allow(unsafe_code)] // `ptrace`, `waitpid`, `poll`: each call names why it is sound.
 
@@ -58,8 +59,8 @@ fn request(what: libc::c_uint, pid: pid_t, data: c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Has a stopped process tell about its children, threads and programs, and die with us; and, if
-/// asked, stop once more before it exits.
+/// Has a stopped process tell about its children, threads and programs, and about calls that its
+/// filter wants to be asked about, and die with us; and, if asked, stop once more before it exits.
 pub fn tell_events(pid: pid_t, before_exit: bool) -> io::Result<()> {
     let exit = if before_exit { libc::PTRACE_O_TRACEEXIT } else { 0 };
     let options = libc::PTRACE_O_EXITKILL
@@ -67,6 +68,7 @@ pub fn tell_events(pid: pid_t, before_exit: bool) -> io::Result<()> {
         | libc::PTRACE_O_TRACEFORK
         | libc::PTRACE_O_TRACEVFORK
         | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_TRACESECCOMP
         | exit;
     request(libc::PTRACE_SETOPTIONS, pid, options)
 }
@@ -126,6 +128,13 @@ pub fn kill(pid: pid_t) {
     unsafe { libc::kill(pid, libc::SIGKILL) };
 }
 
+/// Makes a child of ours that has not become another program the leader of a group.
+pub fn own_group(pid: pid_t) -> io::Result<()> {
+    // SAFETY: the call takes numbers only.
+    let result = unsafe { libc::setpgid(pid, pid) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// A handle of a process, which stays its own when the number is given to another.
 pub fn handle(pid: pid_t) -> io::Result<OwnedFd> {
     // SAFETY: the call takes numbers only.
@@ -160,28 +169,38 @@ pub fn file_of(bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
+/// From now on, reading never waits.
+pub fn do_not_wait(descriptor: BorrowedFd<'_>) -> io::Result<()> {
+    set_flags(descriptor, libc::O_NONBLOCK)
+}
+
+/// Sets the flags of an open file that can be changed: whether it waits, appends and the like.
+pub fn set_flags(descriptor: BorrowedFd<'_>, flags: c_int) -> io::Result<()> {
+    // SAFETY: the descriptor is open; the call takes numbers only.
+    let result = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_SETFL, flags) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Waits until one of the descriptors has something to read or is at its end; tells which. None of
 /// them after the time.
-pub fn readable<const N: usize>(
-    descriptors: [Option<BorrowedFd<'_>>; N],
-    time: Duration,
-) -> io::Result<[bool; N]> {
-    let mut polled = descriptors.map(|descriptor| libc::pollfd {
-        fd: descriptor.map_or(-1, |descriptor| descriptor.as_raw_fd()),
+pub fn readable(descriptors: &[BorrowedFd<'_>], time: Duration) -> io::Result<Vec<bool>> {
+    let polled = |descriptor: &BorrowedFd<'_>| libc::pollfd {
+        fd: descriptor.as_raw_fd(),
         events: libc::POLLIN,
         revents: 0,
-    });
+    };
+    let mut polled: Vec<libc::pollfd> = descriptors.iter().map(polled).collect();
     // Rounded up, so that nobody waits for the last part of a millisecond in a circle.
     let time = c_int::try_from(time.as_micros().div_ceil(1000)).unwrap_or(c_int::MAX);
     // SAFETY: the list is ours, has this length, and lives as long as the call.
-    let result = unsafe { libc::poll(polled.as_mut_ptr(), N as libc::nfds_t, time) };
+    let result = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, time) };
     if result < 0 {
         let error = io::Error::last_os_error();
         return if error.kind() == io::ErrorKind::Interrupted {
-            Ok([false; N])
+            Ok(vec![false; descriptors.len()])
         } else {
             Err(error)
         };
     }
-    Ok(polled.map(|polled| polled.revents != 0))
+    Ok(polled.iter().map(|polled| polled.revents != 0).collect())
 }

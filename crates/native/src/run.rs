@@ -44,6 +44,8 @@ pub enum Ending {
     TimedOut,
     /// It started too many processes or threads, and was killed.
     TooManyTasks,
+    /// It filled its folder, and was killed.
+    TooMuchWritten,
 }
 
 impl fmt::Display for Ending {
@@ -56,6 +58,7 @@ impl fmt::Display for Ending {
             },
             Self::TimedOut => f.write_str("did not end in time"),
             Self::TooManyTasks => f.write_str("started too many processes"),
+            Self::TooMuchWritten => f.write_str("wrote too many files"),
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -28,16 +28,43 @@ pub struct Plan {
     pub seconds: u64,
     /// Whether addresses are the same in every run.
     pub fixed_addresses: bool,
+    /// What it gives up before it begins.
+    pub cage: Option<Cage>,
+}
+
+/// What a contained process is bound by.
+pub struct Cage {
+    /// Landlock's rule, if there is one.
+    pub rule: Option<OwnedFd>,
+    /// The filter of system calls; none if empty.
+    pub filter: Vec<libc::sock_filter>,
 }
 
 /// Bytes of a file that a program writes.
 const FILE: u64 = 1 << 30;
+
+/// The same, in a folder that may lie in memory.
+const FILE_CONTAINED: u64 = 256 << 20;
 
 /// Bytes of stack: the usual limit, whatever the caller has.
 const STACK: u64 = 8 << 20;
 
 /// Bytes of the stack that the child has until it is the program.
 const CHILD_STACK: usize = 64 << 10;
+
+/// Rights of an administrator (capabilities): how many there may be, and those that a contained run
+/// keeps. They let it read what it could read; the others let nobody but the host be changed.
+const RIGHTS: c_int = 64;
+const KEPT_RIGHTS: [c_int; 8] = [
+    0,  // CAP_CHOWN
+    1,  // CAP_DAC_OVERRIDE
+    2,  // CAP_DAC_READ_SEARCH
+    3,  // CAP_FOWNER
+    4,  // CAP_FSETID
+    6,  // CAP_SETGID
+    7,  // CAP_SETUID
+    14, // CAP_IPC_LOCK
+];
 
 /// The highest number of a signal.
 const SIGNALS: c_int = 64;
@@ -51,6 +78,12 @@ struct Child {
     descriptors: [RawFd; 3],
     limits: [(libc::__rlimit_resource_t, libc::rlimit); 5],
     personality: libc::c_ulong,
+    /// Whether it can never get more rights, and gives up those below.
+    contained: bool,
+    /// Landlock's rule, or -1.
+    rule: RawFd,
+    /// The filter of system calls; none if it has no instructions.
+    filter: libc::sock_fprog,
     /// Why it did not become the program; 0 as long as nothing is known.
     error: AtomicI32,
 }
@@ -73,6 +106,10 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
     let list = |texts: &[CString]| {
         texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect::<Vec<_>>()
     };
+    let filter = plan.cage.as_ref().map_or(&[][..], |cage| &cage.filter);
+    // As above; the child marks all others to be closed, and uses this one before.
+    let rule = plan.cage.as_ref().and_then(|cage| cage.rule.as_ref());
+    let rule = rule.map(|rule| above(rule.as_fd())).transpose()?;
     let child = Child {
         program: plan.program.as_ptr(),
         words: list(&plan.words),
@@ -86,12 +123,18 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
             limit(libc::RLIMIT_STACK, STACK),
             limit(libc::RLIMIT_AS, plan.memory),
             limit(libc::RLIMIT_CPU, plan.seconds),
-            limit(libc::RLIMIT_FSIZE, FILE),
+            limit(libc::RLIMIT_FSIZE, if plan.cage.is_some() { FILE_CONTAINED } else { FILE }),
         ],
         personality: if plan.fixed_addresses {
             libc::ADDR_NO_RANDOMIZE as libc::c_ulong
         } else {
             0
+        },
+        contained: plan.cage.is_some(),
+        rule: rule.as_ref().map_or(-1, AsRawFd::as_raw_fd),
+        filter: libc::sock_fprog {
+            len: u16::try_from(filter.len()).map_err(io::Error::other)?,
+            filter: filter.as_ptr().cast_mut(),
         },
         error: AtomicI32::new(0),
     };
@@ -135,6 +178,7 @@ extern "C" fn become_program(argument: *mut c_void) -> c_int {
         }
         libc::umask(0o022);
         libc::personality(child.personality);
+        // Not a session: where the kernel gives each its share of time, a new one has to wait for it.
         libc::setpgid(0, 0);
         for signal in 1..=SIGNALS {
             // What the caller ignores would stay ignored. Some cannot be set, and need not be.
@@ -155,7 +199,9 @@ extern "C" fn become_program(argument: *mut c_void) -> c_int {
                 libc::sigemptyset(&raw mut none);
                 libc::sigprocmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
                 let (words, environment) = (child.words.as_ptr(), child.environment.as_ptr());
-                libc::execve(child.program, words, environment);
+                if give_up(child) {
+                    libc::execve(child.program, words, environment);
+                }
                 errno()
             }
         }
@@ -163,6 +209,35 @@ extern "C" fn become_program(argument: *mut c_void) -> c_int {
     child.error.store(error, Ordering::Release);
     // SAFETY: ends this process alone, without the caller's clean-up.
     unsafe { libc::_exit(127) }
+}
+
+/// Gives up what the plan says; `false` if that failed, and the program must not run.
+///
+/// # Safety
+/// For the child alone: its rights and filters are those of the calling thread.
+unsafe fn give_up(child: &Child) -> bool {
+    const NO_FLAGS: libc::c_ulong = 0;
+    if !child.contained {
+        return true;
+    }
+    for right in (0..RIGHTS).filter(|right| !KEPT_RIGHTS.contains(right)) {
+        // SAFETY: the call takes numbers only. Users without such rights, and kernels without this
+        // one, have nothing to give up.
+        unsafe { libc::prctl(libc::PR_CAPBSET_DROP, right as libc::c_ulong, 0, 0, 0) };
+    }
+    // SAFETY: system calls with numbers, and with a filter that `start` made and that outlives us.
+    unsafe {
+        libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0
+            && (child.rule < 0
+                || libc::syscall(libc::SYS_landlock_restrict_self, child.rule, NO_FLAGS) == 0)
+            && (child.filter.len == 0
+                || libc::syscall(
+                    libc::SYS_seccomp,
+                    libc::SECCOMP_SET_MODE_FILTER,
+                    NO_FLAGS,
+                    &raw const child.filter,
+                ) == 0)
+    }
 }
 
 /// The same descriptor with a number above the first three.

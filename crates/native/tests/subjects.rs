@@ -7,8 +7,9 @@ mod inside;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use stunt_native::{Command, Ending, Native, find};
+use stunt_native::{Command, Containment, Ending, Native, find};
 use stunt_path::{Failure, FailureKind, Role};
 
 /// The runs of `subjects.table`, as far as they are of interest here.
@@ -155,6 +156,26 @@ fn the_machine_tells_the_same_failures() {
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// Copies of one loaded process, contained, are told as fresh processes are that may do anything.
+#[test]
+fn copies_tell_the_same_failures() {
+    let native = Native::new();
+    for subject in subjects().iter().filter(|subject| subject.name.contains("private")) {
+        let mut command = command(subject, "native-copies");
+        let fresh = native.run(&command).expect("it runs");
+        command.containment = Containment::Contained;
+        command.loaded_once = true;
+        native.run_on(1, &vec![command; 4], &AtomicBool::new(false), &|index, result| {
+            let run = result.expect("it runs");
+            assert_eq!(run.ending, fresh.ending, "{} {index}", subject.name);
+            assert_eq!(run.failure, fresh.failure, "{} {index}", subject.name);
+            // What is printed may name files by the time at which they were written.
+            let (said, expected) = (run.stdout.reveal().len(), fresh.stdout.reveal().len());
+            assert_eq!(said, expected, "{} {index}", subject.name);
+        });
+    }
 }
 
 /// Inputs that fail near one another, in one function even, and where.

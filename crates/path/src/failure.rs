@@ -68,7 +68,7 @@ impl fmt::Display for FailureKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Not a call: the panic itself names this source line, by a description in the module's data,
-    /// whose place is part of the identity.
+    /// whose place is part of the identity. Of a script's exception: its type, as the module.
     Site,
     /// Its place is part of the identity.
     Counts,
@@ -163,7 +163,17 @@ impl Failure {
     /// Whether both are of one kind and failed at one place, whoever called.
     #[must_use]
     pub fn same_place(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.identity().first() == other.identity().first()
+        // A type alone is no place.
+        let first = if self.exception_type().is_some() { 2 } else { 1 };
+        let (own, others) = (self.identity(), other.identity());
+        self.kind == other.kind && own.iter().take(first).eq(others.iter().take(first))
+    }
+
+    /// The type of a script's exception, if it is one: the first frame carries it.
+    #[must_use]
+    pub fn exception_type(&self) -> Option<&str> {
+        let first = self.frames.first().filter(|frame| frame.role == Role::Site)?;
+        (self.kind == FailureKind::Exception).then_some(&first.module)
     }
 
     /// A short name of the identity: 16 hexadecimal digits.
@@ -213,7 +223,10 @@ impl Hash for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.kind)?;
+        match self.exception_type() {
+            Some(name) => write!(f, "uncaught {name}")?,
+            None => write!(f, "{}", self.kind)?,
+        }
         let site = self.frames.iter().find(|frame| frame.role == Role::Site);
         // A panic in a language's library is better shown by the call that led there.
         let own = |location: &&Location| !location.file.starts_with("library/");
@@ -334,6 +347,25 @@ mod tests {
         assert_eq!(circle.signature(), failure(FailureKind::StackOverflow, &[2, 3, 1]).signature());
         assert_ne!(circle, failure(FailureKind::StackOverflow, &[1, 2]));
         assert_ne!(circle, failure(FailureKind::Signal(11), &[1, 2, 3]));
+    }
+
+    #[test]
+    fn the_type_of_an_exception_is_a_part_of_its_identity() {
+        let of = |name: &str, places: &[u64]| {
+            let mut failure = failure(FailureKind::Exception, places);
+            let site = Frame { symbol: None, location: None, ..frame(name, 0, Role::Site) };
+            failure.frames.insert(0, site);
+            failure
+        };
+        let one = of("KeyError", &[7, 9]);
+        assert_eq!(one.exception_type(), Some("KeyError"));
+        assert_eq!(one.to_string(), "uncaught KeyError in f7 (a.c:7)");
+        assert_ne!(one, of("ValueError", &[7, 9]));
+        assert!(one.same_place(&of("KeyError", &[7, 8])));
+        assert!(!one.same_place(&of("KeyError", &[6, 9])));
+        assert!(!one.same_place(&of("ValueError", &[7, 9])));
+        // An exception of a program has no type that is known.
+        assert_eq!(failure(FailureKind::Exception, &[1]).exception_type(), None);
     }
 
     #[test]

@@ -93,6 +93,20 @@ impl Original {
         if all == 0 { 0.0 } else { 100.0 * same as f64 / all as f64 }
     }
 
+    /// An input of the same shape: other bytes, as many of them and the same ones public.
+    #[must_use]
+    pub fn with_bytes(&self, bytes: Vec<Vec<u8>>) -> Self {
+        let parts = self.parts.iter().zip(bytes);
+        let parts = parts.map(|(part, bytes)| Part { bytes, public: part.public.clone() });
+        Self { parts: parts.collect() }
+    }
+
+    /// Its bytes, source by source; as private as it is.
+    #[must_use]
+    pub fn reveal(&self) -> Vec<Vec<u8>> {
+        self.parts.iter().map(|part| part.bytes.clone()).collect()
+    }
+
     /// A double: the given values where bytes are hidden, the original's where they are public.
     #[must_use]
     pub fn replaced_by(&self, values: &Assignment) -> Vec<Vec<u8>> {

@@ -2,10 +2,13 @@
 
 mod agree;
 mod build;
+mod copies;
 mod exceptions;
+mod harm;
 #[path = "../common/inside.rs"]
 mod inside;
 mod limits;
+mod many;
 mod mistakes;
 mod panics;
 mod signals;

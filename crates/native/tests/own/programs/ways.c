@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
+#include <sys/syscall.h>
 #define OUT __attribute__((noinline))
 
 static int depth;
@@ -120,6 +120,24 @@ int main(int argc, char **argv) {
     puts(argv[0]);
     for (int fd = 0; fd < 1024; fd++) if (fcntl(fd, F_GETFD) != -1) printf("fd %d\n", fd);
     printf("group %d\n", getpgrp() == getpid());
+  }
+  if (!strcmp(way, "address")) printf("%p %p\n", (void *)main, (void *)&way);
+  if (!strcmp(way, "identity")) {
+    /* What a process is in its own eyes and in the C library's. */
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    printf("%d %d %d ", getpid() == (int)syscall(SYS_gettid), getpgrp() == getpid(), lock.__data.__owner == (int)syscall(SYS_gettid));
+    printf("%ld %d %d\n", (long)lseek(0, 0, SEEK_CUR), fcntl(0, F_GETFL), fcntl(1, F_GETFL));
+  }
+  if (!strcmp(way, "careless")) {
+    /* Leaves its streams in a state that a next process should not find. */
+    char buffer[3];
+    sink = read(0, buffer, 3) + write(0, "junk", 4);
+    for (int fd = 0; fd < 3; fd++) fcntl(fd, F_SETFL, O_NONBLOCK | O_APPEND);
+    printf("careless %s", getcwd(buffer, 1) ? "" : "\n");
+    fflush(stdout);
+    sink = chdir("/") + nice(1);
+    umask(0);
   }
   return 0;
 }

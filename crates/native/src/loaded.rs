@@ -1,0 +1,229 @@
+//! A process that is loaded, waits at its program's entry point, and is copied for every run.
+//!
+//! Loading is most of what a short run costs: a new address space, the dynamic linker, relocations,
+//! and in a virtual machine each question about the processor. A copy (`fork`) begins behind all that.
+//!
+//! Always holds: a copy finds what a fresh process would find. Its registers and memory are those of
+//! the entry point; number, group, and what the C library knows of its number are its own;
+//! standard input is at its start, and flags that an earlier copy set on the shared streams are set
+//! back. What differs: addresses and the stack's guard value are the same in all copies. A process
+//! that cannot be copied so is none of ours ([`Loaded::new`]).
+//!
+//! The code at the entry point is replaced by the making of copies, in the waiting process for good,
+//! in copies until they begin.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Seek, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::command::{Command, Stdin};
+use crate::contain::Containment;
+use crate::follow::AtEntry;
+use crate::os::{self, Event};
+use crate::process::Memory;
+use crate::watch::Ends;
+
+/// What stands at the entry point: copies are made in a loop, of which each stops the process.
+///
+/// ```text
+/// copy:  mov eax, 56          ; clone
+///        syscall
+///        test eax, eax
+///        jne copy
+///        int3                 ; a copy is sent elsewhere before it comes here
+/// ```
+const CODE: [u8; 12] = [0xb8, 56, 0, 0, 0, 0x0f, 0x05, 0x85, 0xc0, 0x75, 0xf5, 0xcc];
+
+/// Where glibc keeps the number of a thread, from the thread's pointer on.
+const THREAD_NUMBER: u64 = 0x2d0;
+
+/// What must be the same for a copy to stand for a run.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key {
+    program: (PathBuf, u64, u64, i64, i64),
+    name: Option<OsString>,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    files: Vec<OsString>,
+    /// Whether standard input is bytes.
+    bytes: bool,
+    folder: Option<PathBuf>,
+    limits: (Duration, u64, bool, Containment),
+    remade: u32,
+}
+
+impl Key {
+    /// Nothing if standard input is a file of the host, whose position copies would share.
+    pub fn of(command: &Command, remade: u32) -> Option<Self> {
+        let bytes = match command.stdin {
+            Stdin::Empty => false,
+            Stdin::Bytes(_) => true,
+            Stdin::File(_) => return None,
+        };
+        let data = fs::metadata(&command.program).ok()?;
+        let path = command.program.clone();
+        Some(Self {
+            program: (path, data.dev(), data.ino(), data.mtime(), data.mtime_nsec()),
+            name: command.name.clone(),
+            arguments: command.arguments.clone(),
+            environment: command.environment.clone(),
+            files: command.files.iter().map(|file| file.name.clone()).collect(),
+            bytes,
+            folder: command.folder.clone(),
+            limits: (command.time, command.memory, command.fixed_addresses, command.containment),
+            remade,
+        })
+    }
+}
+
+/// The process.
+pub struct Loaded {
+    key: Key,
+    at_entry: AtEntry,
+    registers: libc::user_regs_struct,
+    /// The code at the entry point.
+    original: [u8; CODE.len()],
+    /// Whether it is in its loop.
+    copies: bool,
+    /// Where the C library keeps the number of the thread, or 0 if it does not know it yet.
+    number_at: u64,
+    stdin: fs::File,
+    /// The ends of the pipes that copies write to; the others are in `ends`.
+    outputs: [OwnedFd; 2],
+    ends: Arc<Ends>,
+}
+
+impl Loaded {
+    /// From a process at its entry point. Nothing if its copies would not be like fresh ones: it has
+    /// opened files, begun threads, or a C library that keeps its number where nobody knows.
+    pub fn new(
+        key: Key,
+        at_entry: AtEntry,
+        descriptors: [OwnedFd; 3],
+        ends: Arc<Ends>,
+    ) -> io::Result<Option<Self>> {
+        let process = at_entry.process;
+        let count =
+            |what: &str| fs::read_dir(format!("/proc/{process}/{what}")).map(Iterator::count);
+        let registers = os::registers(process)?;
+        let number_at = match registers.fs_base {
+            // Linked statically: that comes later.
+            0 => 0,
+            thread => thread.wrapping_add(THREAD_NUMBER),
+        };
+        let mut number = [0; 4];
+        let known = number_at == 0
+            || (at_entry.memory.read(number_at, &mut number)
+                && i32::from_le_bytes(number) == process);
+        let mut original = [0; CODE.len()];
+        if count("fd")? != 3
+            || count("task")? != 1
+            || !known
+            || !at_entry.memory.read(registers.rip, &mut original)
+        {
+            return Ok(None);
+        }
+        at_entry.memory.write(registers.rip, &CODE)?;
+        let [stdin, stdout, stderr] = descriptors;
+        let (stdin, outputs) = (stdin.into(), [stdout, stderr]);
+        Ok(Some(Self {
+            key,
+            at_entry,
+            registers,
+            original,
+            copies: false,
+            number_at,
+            stdin,
+            outputs,
+            ends,
+        }))
+    }
+
+    /// What it is loaded for.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// The process as it waits.
+    pub fn at_entry(&self) -> &AtEntry {
+        &self.at_entry
+    }
+
+    /// What copies print.
+    pub fn ends(&self) -> &Arc<Ends> {
+        &self.ends
+    }
+
+    /// Gives the next copy its standard input, and the streams as they were in the beginning.
+    pub fn set_stdin(&mut self, stdin: &Stdin) -> io::Result<()> {
+        if let Stdin::Bytes(bytes) = stdin {
+            os::set_flags(self.stdin.as_fd(), 0)?;
+            self.stdin.set_len(0)?;
+            self.stdin.rewind()?;
+            self.stdin.write_all(bytes)?;
+        }
+        self.stdin.rewind().or_else(|error| match error.raw_os_error() {
+            // Not a file that has positions.
+            Some(libc::ESPIPE) => Ok(()),
+            _ => Err(error),
+        })?;
+        os::set_flags(self.stdin.as_fd(), 0)?;
+        self.outputs.iter().try_for_each(|output| os::set_flags(output.as_fd(), 0))
+    }
+
+    /// A copy, stopped at the entry point, and its memory.
+    ///
+    /// After an error, the copy is dying or not there, and this process has to be killed.
+    pub fn copy(&mut self) -> io::Result<(i32, Memory)> {
+        let process = self.at_entry.process;
+        if !self.copies {
+            // Copies are children of ours, not of the process that waits, and write down their numbers.
+            let mut flags = libc::CLONE_PARENT | libc::SIGCHLD;
+            if self.number_at != 0 {
+                flags |= libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID;
+            }
+            let mut registers = self.registers;
+            // It is in no call now, so that none is made again.
+            registers.orig_rax = u64::MAX;
+            registers.rdi = flags as u64;
+            [registers.rsi, registers.rdx, registers.r8] = [0; 3];
+            registers.r10 = self.number_at;
+            os::set_registers(process, &registers)?;
+            self.copies = true;
+        }
+        os::go_on(process, 0)?;
+        expect(process, Event::Stopped(libc::SIGTRAP, libc::PTRACE_EVENT_FORK))?;
+        let copy = i32::try_from(os::event_message(process)?).map_err(io::Error::other)?;
+        match self.begin(copy) {
+            Ok(memory) => Ok((copy, memory)),
+            Err(error) => {
+                // Nobody has waited for its end: the number is still its own.
+                os::kill(copy);
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a copy that has just come into being like a fresh process.
+    fn begin(&self, copy: i32) -> io::Result<Memory> {
+        expect(copy, Event::Stopped(libc::SIGSTOP, 0))?;
+        os::own_group(copy)?;
+        let memory = Memory::of(copy)?;
+        memory.write(self.registers.rip, &self.original)?;
+        let registers = libc::user_regs_struct { orig_rax: u64::MAX, ..self.registers };
+        os::set_registers(copy, &registers)?;
+        Ok(memory)
+    }
+}
+
+fn expect(process: i32, expected: Event) -> io::Result<()> {
+    match os::wait(Some(process))? {
+        Some((_, event)) if event == expected => Ok(()),
+        _ => Err(io::Error::other("the process that is copied did something else")),
+    }
+}

@@ -1,0 +1,213 @@
+//! From the calls of exceptions to the identity of a failure.
+//!
+//! The same rules as for native stacks: the innermost calls of the program's own code count, rounds
+//! of a recursion once, the language's library not at all. The type counts as well. Of an exception
+//! that caused another, its type and its innermost call count, since it is often the real one.
+
+use std::collections::BTreeMap;
+
+use stunt_path::{Failure, FailureKind, Frame, Location, Role};
+
+use super::{Call, Exception};
+
+/// How many calls of the uncaught exception count, as in native stacks.
+const DEPTH: usize = 3;
+
+/// How many causes count.
+const CAUSES: usize = 4;
+
+/// The failure, if there is an exception.
+pub fn failure(exceptions: &[Exception]) -> Option<Failure> {
+    let uncaught = exceptions.first()?;
+    if let Some(endless) = exceptions.iter().find(|it| it.endless)
+        && let Some(roles) = circle(&endless.calls)
+    {
+        let frames = endless.calls.iter().zip(roles).map(|(call, role)| frame(call, role));
+        return Some(Failure { kind: FailureKind::StackOverflow, frames: frames.collect() });
+    }
+    let mut frames = vec![type_frame(uncaught)];
+    let roles = roles(&uncaught.calls, DEPTH);
+    frames.extend(uncaught.calls.iter().zip(roles).map(|(call, role)| frame(call, role)));
+    // The root is worth more than what lies between.
+    let causes = &exceptions[1..];
+    for cause in causes.iter().skip(causes.len().saturating_sub(CAUSES)) {
+        frames.push(type_frame(cause));
+        let roles = self::roles(&cause.calls, 1);
+        frames.extend(cause.calls.iter().zip(roles).map(|(call, role)| frame(call, role)));
+    }
+    Some(Failure { kind: FailureKind::Exception, frames })
+}
+
+/// An exception's type: no call, but a part of the identity.
+fn type_frame(exception: &Exception) -> Frame {
+    Frame {
+        module: exception.kind.clone(),
+        build_id: None,
+        offset: 0,
+        symbol: None,
+        location: None,
+        role: Role::Site,
+    }
+}
+
+fn frame(call: &Call, role: Role) -> Frame {
+    Frame {
+        module: call.file.clone(),
+        build_id: None,
+        // Of scripts that are one long line, the line would say nothing.
+        offset: u64::from(call.column) << 32 | u64::from(call.line),
+        symbol: Some(call.function.clone()),
+        location: Some(Location { file: call.file.clone(), line: call.line }),
+        role,
+    }
+}
+
+/// The part of each call in the identity, of which this many count.
+fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
+    let own = |call: &Call| !call.library;
+    // All of it is library: better that than nothing.
+    let all = !calls.iter().any(own);
+    let counting: Vec<usize> = (0..calls.len()).filter(|&at| all || own(&calls[at])).collect();
+    let mut roles = vec![Role::Library; calls.len()];
+    let functions: Vec<_> =
+        counting.iter().map(|&at| (&calls[at].file, &calls[at].function)).collect();
+    let mut left = depth;
+    for (&at, stays) in counting.iter().zip(without_rounds(&functions)) {
+        roles[at] = match (stays, left) {
+            (false, _) => Role::Repeated,
+            (true, 0) => Role::Beyond,
+            (true, _) => {
+                left -= 1;
+                Role::Counts
+            }
+        };
+    }
+    roles
+}
+
+/// Which calls stay when everything goes that lies between the innermost and the outermost call of
+/// one function, with all that recurs together with it; the innermost stays.
+fn without_rounds<F: Ord>(functions: &[F]) -> Vec<bool> {
+    let outermost: BTreeMap<&F, usize> =
+        functions.iter().enumerate().map(|(index, function)| (function, index)).collect();
+    let mut stays = vec![false; functions.len()];
+    let mut index = 0;
+    while index < functions.len() {
+        stays[index] = true;
+        let (mut end, mut inside) = (index, index);
+        while inside <= end {
+            end = end.max(outermost[&functions[inside]]);
+            inside += 1;
+        }
+        index = end + 1;
+    }
+    stays
+}
+
+/// The roles in a recursion without end: calls that are there at least twice count, once each.
+/// Where the stack ended is chance.
+fn circle(calls: &[Call]) -> Option<Vec<Role>> {
+    let place = |call: &Call| (call.file.clone(), call.line, call.column);
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for call in calls.iter().filter(|call| !call.library) {
+        *counts.entry(place(call)).or_default() += 1;
+    }
+    counts.retain(|_, count| *count > 1);
+    if counts.is_empty() {
+        return None;
+    }
+    let role = |call: &Call| {
+        if call.library {
+            Role::Library
+        } else if counts.remove(&place(call)).is_some() {
+            Role::Counts
+        } else {
+            Role::Repeated
+        }
+    };
+    Some(calls.iter().map(role).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(function: &str, line: u32) -> Call {
+        let library = function.starts_with('_');
+        Call { file: "x.py".into(), line, column: 0, function: function.into(), library }
+    }
+
+    fn exception(kind: &str, calls: &[(&str, u32)]) -> Exception {
+        let calls = calls.iter().map(|(function, line)| call(function, *line)).collect();
+        Exception { kind: kind.into(), calls, endless: false }
+    }
+
+    fn identity(exceptions: &[Exception]) -> Vec<(String, u64)> {
+        let failure = failure(exceptions).expect("a failure");
+        failure.identity().into_iter().map(|(file, at)| (file.to_owned(), at)).collect()
+    }
+
+    #[test]
+    fn the_innermost_own_calls_and_the_type_count() {
+        let deep =
+            exception("E", &[("_int", 1), ("f", 2), ("g", 3), ("_map", 4), ("h", 5), ("m", 6)]);
+        let expected = [("E", 0), ("x.py", 2), ("x.py", 3), ("x.py", 5)];
+        assert_eq!(identity(&[deep]), expected.map(|(file, at)| (file.to_owned(), at)));
+        let library = exception("E", &[("_a", 1), ("_b", 2)]);
+        assert_eq!(identity(&[library]).len(), 3);
+        assert_eq!(identity(&[exception("E", &[])]).len(), 1);
+        assert!(failure(&[]).is_none());
+    }
+
+    #[test]
+    fn another_type_is_another_failure_at_another_place() {
+        let [a, b, c] = [("A", 2), ("B", 2), ("A", 3)].map(|(kind, line)| {
+            failure(&[exception(kind, &[("f", line), ("m", 9)])]).expect("one")
+        });
+        assert!(a != b && a != c && a.signature() != b.signature());
+        assert!(!a.same_place(&b) && !a.same_place(&c));
+        let d = failure(&[exception("A", &[("f", 2), ("m", 10)])]).expect("one");
+        assert!(a != d && a.same_place(&d));
+    }
+
+    #[test]
+    fn the_depth_of_a_recursion_does_not_matter() {
+        let shallow = exception("E", &[("leaf", 1), ("value", 2), ("main", 9)]);
+        let deep = exception(
+            "E",
+            &[
+                ("leaf", 1),
+                ("value", 2),
+                ("object", 3),
+                ("value", 4),
+                ("array", 5),
+                ("value", 2),
+                ("main", 9),
+            ],
+        );
+        assert_eq!(identity(&[shallow]), identity(&[deep]));
+    }
+
+    #[test]
+    fn causes_count_by_type_and_place() {
+        let outer = exception("Outer", &[("f", 2)]);
+        let cause = |line| exception("Inner", &[("g", line), ("f", 2)]);
+        assert_eq!(identity(&[outer.clone(), cause(7)]).len(), 4);
+        assert_ne!(identity(&[outer.clone(), cause(7)]), identity(&[outer.clone(), cause(8)]));
+        assert_ne!(identity(std::slice::from_ref(&outer)), identity(&[outer, cause(8)]));
+    }
+
+    #[test]
+    fn a_circle_has_no_beginning() {
+        let of = |calls: &[(&str, u32)]| {
+            let mut exception = exception("RecursionError", calls);
+            exception.endless = true;
+            failure(&[exception]).expect("a failure")
+        };
+        let a = of(&[("_len", 1), ("f", 2), ("g", 3), ("f", 2), ("g", 3), ("m", 9)]);
+        let b = of(&[("g", 3), ("f", 2), ("g", 3), ("f", 2), ("g", 3), ("m", 8)]);
+        assert_eq!(a.kind, FailureKind::StackOverflow);
+        assert_eq!(a, b);
+        assert_eq!(of(&[("f", 2), ("m", 9)]).kind, FailureKind::Exception);
+    }
+}

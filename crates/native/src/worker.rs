@@ -1,0 +1,321 @@
+//! One thread that runs one command after the other.
+//!
+//! It owns what must not be shared between runs at a time: a folder for their files, and a process
+//! that is loaded and copied, if that is wanted ([`Loaded`]). Always holds: between two runs nothing
+//! of them is left but that process; with the worker, that goes, too.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use stunt_path::Failure;
+
+use crate::check::{check, kind};
+use crate::command::{Command, Paths, Stdin};
+use crate::contain::{Containment, has_filters};
+use crate::error::Error;
+use crate::files::Files;
+use crate::filter::filter;
+use crate::folders::{Folders, Place};
+use crate::follow::{Follow, kill_and_wait_for_all};
+use crate::loaded::{Key, Loaded};
+use crate::os;
+use crate::run::{Ending, Private, Run};
+use crate::start::{Cage, Plan, start};
+use crate::watch::{Clock, Cut, Ends, Heard, Limits, Slot, Watch};
+
+/// Processor time that all threads of a run together may have, as a multiple of its time.
+const PROCESSORS: u64 = 16;
+
+/// What a thread keeps from one run to the next.
+pub struct Worker<'a> {
+    files: &'a Files,
+    folders: &'a Folders,
+    slot: &'a Slot,
+    place: Option<Place>,
+    loaded: Option<Loaded>,
+    /// What was run last, and what cannot be copied.
+    last: Option<Key>,
+    unfit: Option<Key>,
+}
+
+/// A run that is over, and what it printed.
+type Followed = (Ending, Option<Failure>, io::Result<Heard>);
+
+impl<'a> Worker<'a> {
+    /// For the thread that calls, and for no other.
+    pub fn new(files: &'a Files, folders: &'a Folders, slot: &'a Slot) -> Self {
+        Self { files, folders, slot, place: None, loaded: None, last: None, unfit: None }
+    }
+
+    /// Runs a command to its end.
+    pub fn run(&mut self, command: &Command) -> Result<Run, Error> {
+        if command.scripts {
+            kind(&command.program)?;
+        } else {
+            check(&command.program)?;
+        }
+        let paths = self.prepare(command)?;
+        let begun = Instant::now();
+        let clock = &Arc::new(Clock::new(begun));
+        let copied = self.copy(command, &paths, clock);
+        let followed = match copied {
+            Some(followed) => followed?,
+            None => self.start(command, &paths, clock)?,
+        };
+        let (ending, failure, heard) = followed;
+        let duration = begun.elapsed();
+        let Heard { stdout, stderr, cut } =
+            heard.map_err(|source| not_followed(command, source))?;
+        let (stdout, stderr) = (Private::new(stdout), Private::new(stderr));
+        let (ending, failure) = match cut {
+            None => (ending, failure),
+            Some(Cut::Expired) => (Ending::TimedOut, None),
+            Some(Cut::TooMuchWritten) => (Ending::TooMuchWritten, None),
+            Some(Cut::Stopped) => return Err(Error::Stopped),
+        };
+        Ok(Run { ending, failure, stdout, stderr, duration })
+    }
+
+    /// The run's own folder, if it has one, with its files.
+    fn prepare(&mut self, command: &Command) -> Result<Paths, Error> {
+        if !command.has_own_folder() {
+            return Ok(Paths::default());
+        }
+        let failed = |source| Error::Files { source };
+        let place = match &mut self.place {
+            Some(place) => place,
+            none => none.insert(self.folders.take().map_err(failed)?),
+        };
+        let files = place.prepare(&command.files).map_err(failed)?;
+        Ok(Paths { folder: place.path().to_owned(), files })
+    }
+
+    /// What binds a run that is contained.
+    fn cage(&self, command: &Command) -> Result<Option<Cage>, Error> {
+        if command.containment == Containment::Free {
+            return Ok(None);
+        }
+        let rule = self.place.as_ref().and_then(Place::rule).map(OwnedFd::try_clone).transpose();
+        let rule = rule.map_err(|source| Error::Files { source })?;
+        Ok(Some(Cage { rule, filter: if has_filters() { filter() } else { Vec::new() } }))
+    }
+
+    /// Starts a process and follows it to its end.
+    fn start(
+        &mut self,
+        command: &Command,
+        paths: &Paths,
+        clock: &Arc<Clock>,
+    ) -> Result<Followed, Error> {
+        self.unload();
+        let (ends, [stdout, stderr]) =
+            Ends::new().map_err(|source| not_followed(command, source))?;
+        let plan = plan(command, paths, self.cage(command)?)?;
+        let descriptors = [stdin(command)?.into(), stdout, stderr];
+        let follow = self.begin(command, &plan, &descriptors, &ends, clock)?;
+        // The pipes' other ends are the program's alone from now on.
+        drop(descriptors);
+        let finished = follow.finish(clock);
+        let heard = self.slot.end().map_or_else(|| Ok(Heard::default()), Watch::finish);
+        let (ending, failure) = finished.map_err(|source| not_followed(command, source))?;
+        Ok((ending, failure, heard))
+    }
+
+    /// Starts a process; from now on its time is kept.
+    fn begin(
+        &self,
+        command: &Command,
+        plan: &Plan,
+        descriptors: &[OwnedFd; 3],
+        ends: &Arc<Ends>,
+        clock: &Arc<Clock>,
+    ) -> Result<Follow<'a>, Error> {
+        let first = start(plan, [0, 1, 2].map(|at: usize| descriptors[at].as_fd()));
+        let first = first.map_err(|source| match source.raw_os_error() {
+            Some(libc::EPERM) => Error::NotPermitted,
+            _ => Error::Start { path: command.program.clone(), source },
+        })?;
+        let follow = Follow::new(self.files, first, command.tasks).map_err(|source| {
+            // Nobody has waited for it: the number is still its own.
+            os::kill(first);
+            let _ = os::wait(Some(first));
+            not_followed(command, source)
+        })?;
+        if let Err(source) = self.watch(command, first, ends, clock) {
+            // Without a handle nobody could end the run in time.
+            os::kill(first);
+            let _ = follow.finish(clock);
+            return Err(not_followed(command, source));
+        }
+        Ok(follow)
+    }
+
+    fn watch(
+        &self,
+        command: &Command,
+        process: i32,
+        ends: &Arc<Ends>,
+        clock: &Arc<Clock>,
+    ) -> io::Result<()> {
+        let process = os::handle(process)?;
+        let folder = self.place.as_ref().filter(|_| command.has_own_folder());
+        let folder = folder.map(|place| (place.path().to_owned(), command.disk));
+        let limits = Limits { time: command.time, output: command.output, folder };
+        self.slot.begin(Watch::new(Arc::clone(clock), limits, process, Arc::clone(ends)));
+        Ok(())
+    }
+
+    /// The run as a copy of a process that is loaded. Nothing if that is not wanted or not possible:
+    /// then it is as if nothing had been tried.
+    fn copy(
+        &mut self,
+        command: &Command,
+        paths: &Paths,
+        clock: &Arc<Clock>,
+    ) -> Option<Result<Followed, Error>> {
+        let remade = self.place.as_ref().map_or(0, Place::remade);
+        let key = command.loaded_once.then(|| Key::of(command, remade)).flatten();
+        let Some(key) = key else {
+            self.last = None;
+            return None;
+        };
+        if self.loaded.as_ref().is_none_or(|loaded| *loaded.key() != key) {
+            // What is run once need not be loaded for more.
+            let again = self.last.as_ref() == Some(&key) && self.unfit.as_ref() != Some(&key);
+            self.last = Some(key.clone());
+            self.unload();
+            if !again {
+                return None;
+            }
+            self.loaded = self.load(command, paths, key.clone(), clock);
+            if self.loaded.is_none() {
+                self.unfit = Some(key);
+                return None;
+            }
+        }
+        let loaded = self.loaded.as_mut()?;
+        let copy = loaded.set_stdin(&command.stdin).and_then(|()| loaded.copy());
+        let Ok((process, memory)) = copy else {
+            // It may have been killed, by the run before or by anybody.
+            self.unload();
+            return None;
+        };
+        let (at_entry, ends) = (loaded.at_entry(), Arc::clone(loaded.ends()));
+        let follow = Follow::copy_of(at_entry, self.files, process, memory, command.tasks);
+        let watched = self.watch(command, process, &ends, clock);
+        if let Err(source) = watched.and_then(|()| os::go_on(process, 0)) {
+            self.slot.end();
+            self.unload();
+            return Some(Err(not_followed(command, source)));
+        }
+        let (finished, alone) = follow.finish_beside(clock);
+        if !alone {
+            self.unload();
+            // A program that always begins others would be loaded in vain.
+            self.unfit = Some(key);
+        }
+        let heard = self.slot.end().map_or_else(|| Ok(Heard::default()), Watch::finish);
+        let finished = finished.map_err(|source| not_followed(command, source));
+        Some(finished.map(|(ending, failure)| (ending, failure, heard)))
+    }
+
+    /// A process that has been loaded for this command and waits.
+    fn load(
+        &self,
+        command: &Command,
+        paths: &Paths,
+        key: Key,
+        clock: &Arc<Clock>,
+    ) -> Option<Loaded> {
+        let (ends, [stdout, stderr]) = Ends::new().ok()?;
+        let plan = plan(command, paths, self.cage(command).ok()?).ok()?;
+        let stdin: File = stdin(command).ok()?;
+        let descriptors = [OwnedFd::from(stdin), stdout, stderr];
+        let follow = self.begin(command, &plan, &descriptors, &ends, clock).ok()?;
+        let at_entry = follow.until_entry().ok().flatten();
+        let heard = self.slot.end().and_then(|watch| watch.finish().ok());
+        let at_entry = at_entry?;
+        let process = at_entry.process;
+        // What is printed while loading belongs to every run.
+        let silent = heard.is_some_and(|it| it.stdout.is_empty() && it.stderr.is_empty());
+        let loaded = Loaded::new(key, at_entry, descriptors, ends);
+        let loaded = loaded.ok().flatten().filter(|_| silent);
+        if loaded.is_none() {
+            os::kill(process);
+            let _ = kill_and_wait_for_all();
+        }
+        loaded
+    }
+
+    /// Ends the process that is loaded, and whatever else this thread follows.
+    fn unload(&mut self) {
+        if let Some(loaded) = self.loaded.take() {
+            os::kill(loaded.at_entry().process);
+            // Everything dies that is waited for; what is gone already is no error.
+            let _ = kill_and_wait_for_all();
+        }
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        self.unload();
+        if let Some(place) = self.place.take() {
+            self.folders.give_back(place);
+        }
+    }
+}
+
+fn not_followed(command: &Command, source: io::Error) -> Error {
+    Error::Follow { path: command.program.clone(), source }
+}
+
+/// The process to be, without its descriptors.
+fn plan(command: &Command, paths: &Paths, cage: Option<Cage>) -> Result<Plan, Error> {
+    let failed = |source| Error::Start { path: command.program.clone(), source };
+    // No text of a program can have a null in it.
+    let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(|it| failed(it.into()));
+    // The folder is entered before the program is looked for.
+    let absolute = std::path::absolute(&command.program).map_err(failed)?;
+    let name = command.name.as_deref().unwrap_or(command.program.as_os_str());
+    let arguments: Vec<OsString> =
+        command.arguments.iter().map(|word| paths.placed(word)).collect();
+    let words = std::iter::once(name).chain(arguments.iter().map(|word| &**word));
+    let environment = command.environment.iter().map(|(name, value)| {
+        let mut both = name.clone();
+        both.push("=");
+        both.push(paths.placed(value));
+        text(&both)
+    });
+    let folder = command.folder.as_ref().map(|it| PathBuf::from(paths.placed(it.as_os_str())));
+    if let Some(folder) = &folder {
+        let entered = std::fs::read_dir(folder).map(|_| ());
+        entered.map_err(|source| Error::Folder { path: folder.clone(), source })?;
+    }
+    Ok(Plan {
+        program: text(absolute.as_os_str())?,
+        words: words.map(text).collect::<Result<_, _>>()?,
+        environment: environment.collect::<Result<_, _>>()?,
+        folder: folder.map(|folder| text(folder.as_os_str())).transpose()?,
+        memory: command.memory,
+        seconds: (command.time.as_secs() + 1).saturating_mul(PROCESSORS),
+        fixed_addresses: command.fixed_addresses,
+        cage,
+    })
+}
+
+/// Standard input.
+fn stdin(command: &Command) -> Result<File, Error> {
+    let file = match &command.stdin {
+        Stdin::Empty => File::open("/dev/null"),
+        Stdin::Bytes(bytes) => os::file_of(bytes),
+        Stdin::File(path) => File::open(path),
+    };
+    file.map_err(|source| Error::Input { source })
+}
