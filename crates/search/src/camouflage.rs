@@ -4,18 +4,21 @@
 //! relaxed path condition, and *breakable input conditions*, which ask for every byte to differ
 //! from the original's where the condition lets it.
 //!
-//! Guarantee: no solution shares fewer bytes with the original, where the solver proved it.
+//! Guarantee: no solution shares fewer bytes with the original, where the solver proved it; and of
+//! those that break the same bytes, each has the same chance.
 //!
 //! Departure: that the double differs tells something about the original too: where two values are
-//! left it tells which it was. The paper does not count this. Here the figure is that of the
-//! condition *and* that every byte that was broken differs from the double's.
+//! left it tells which it was. The paper does not count this. Here the double is drawn uniformly from
+//! the solutions that differ from the original in every byte that can be broken, and the figure is
+//! that of this set. A solver's own choice would not do: where bytes depend on each other it favours
+//! some solutions, and tells more than the figure says.
 
 use rand::RngCore;
 use stunt_path::Original;
 use stunt_solver::{Budget, Differing, Solver, differ_most};
 use stunt_terms::Assignment;
 
-use crate::{Double, Error, Measured, PathCondition};
+use crate::{Double, Error, Measured, PathCondition, castro};
 
 /// The double that differs most, and what it reveals.
 ///
@@ -37,17 +40,14 @@ pub fn camouflage(
         Differing::Unsat => return Err(Error::Contradiction),
         Differing::Unknown(why) => return Err(Error::Unsolved(why)),
     };
-    let values = model.overlay(&Assignment::new());
-    let double = Double::checked(condition, original, &values, None)?;
-    // Whoever sees the double knows of each byte that was broken what it was not.
-    for &byte in &bytes {
-        if own.get(byte) != values.get(byte) {
-            let variable = condition.pool.byte(byte);
-            let value = condition.pool.constant(8, u128::from(values.get(byte)));
-            let differs = condition.pool.ne(variable, value);
-            condition.ledger.push(condition.pool, &mut condition.accounts, differs);
-        }
+    let broken = model.overlay(&Assignment::new());
+    for &byte in bytes.iter().filter(|&&byte| own.get(byte) != broken.get(byte)) {
+        let variable = condition.pool.byte(byte);
+        let value = condition.pool.constant(8, u128::from(own.get(byte)));
+        let differs = condition.pool.ne(variable, value);
+        condition.ledger.push(condition.pool, &mut condition.accounts, differs);
     }
+    let double = castro(condition, original, rng)?;
     let measured = condition.measure();
     Ok((double, measured))
 }

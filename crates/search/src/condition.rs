@@ -8,8 +8,11 @@ use stunt_path::{Original, Test};
 use stunt_solver::Sampler;
 use stunt_terms::{InputByte, Pool, Term};
 
-use crate::ease::ease;
+use crate::ease::{Tries, ease};
 use crate::simplify::simplify;
+
+/// A part of a condition that cannot be counted must be met so often within so many random tries.
+const TRIES: Tries = (4, 4_000);
 
 /// What a condition reveals.
 #[derive(Clone, Debug)]
@@ -54,7 +57,8 @@ impl<'p> PathCondition<'p> {
         }
         let literals: Vec<Term> = self.condition().literals().collect();
         let own = original.assignment();
-        let eased = ease(self.pool, &mut self.accounts, &mut self.sampler, &own, &literals);
+        let (accounts, sampler) = (&mut self.accounts, &mut self.sampler);
+        let eased = ease(self.pool, accounts, sampler, &own, &literals, TRIES);
         if !eased.fixed.is_empty() {
             self.ledger = Ledger::new();
             for literal in eased.literals {

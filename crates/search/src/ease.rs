@@ -22,7 +22,7 @@ use stunt_terms::{Assignment, InputByte, Pool, Term};
 use crate::simplify::simplify;
 
 /// How often, and within how many tries, a part of the condition must be met for it to be drawn so.
-const TRIES: (usize, usize) = (4, 4_000);
+pub(crate) type Tries = (usize, usize);
 /// What may be left open, in values, of a literal that is too hard: less at every step.
 const LEFT: [f64; 3] = [4096.0, 256.0, 1.0];
 /// After so many parts that were too hard, the first steps are left out.
@@ -43,6 +43,7 @@ pub(crate) fn ease(
     sampler: &mut Sampler,
     own: &Assignment,
     literals: &[Term],
+    tries: Tries,
 ) -> Eased {
     let mut solver = Solver::new(Budget::default());
     let mut eased = Eased { literals: Vec::new(), fixed: BTreeSet::new() };
@@ -67,7 +68,7 @@ pub(crate) fn ease(
                 // Always the same tries: what is fixed must not depend on chance.
                 let mut rng = ChaCha8Rng::seed_from_u64(0);
                 let counter = &mut accounts.counter;
-                match sampler.look(pool, &mut solver, counter, component, TRIES, &mut rng) {
+                match sampler.look(pool, &mut solver, counter, component, tries, &mut rng) {
                     Look::Missed(tested) => Some(tested),
                     Look::Counted | Look::Met | Look::Empty => None,
                 }

@@ -11,11 +11,14 @@ mod condition;
 mod double;
 mod ease;
 mod numbers;
+pub mod paths;
 mod ranges;
 mod simplify;
+pub mod weaken;
 mod zeros;
 
 pub use camouflage::camouflage;
 pub use castro::castro;
 pub use condition::{Measured, PathCondition};
 pub use double::{Double, Error};
+pub use weaken::{Oracle, Share, weaken};

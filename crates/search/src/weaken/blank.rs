@@ -1,0 +1,154 @@
+//! Blanking: an input that still fails, with one value wherever the failure allows it.
+//!
+//! The cheap end of weakening: no condition is needed, every try is one run. What it is good for is
+//! where weakening starts. A path condition can only be weakened around its own path; the path of a
+//! blanked input is a plainer one, on which a long stretch of letters has taken the place of fields,
+//! quotes and brackets, and its condition says less to begin with. Windows of bytes that are not
+//! blank yet are tried, wide ones first; a window takes with it what lies between, so that what only
+//! goes together (an opening and a closing quote) goes together.
+
+use stunt_terms::InputByte;
+
+use super::oracle::{Broken, Oracle};
+
+/// What bytes are blanked with: a letter, a digit, a space and a zero, each where those before do not
+/// do.
+pub const FILLERS: [u8; 4] = [b'a', b'0', b' ', 0];
+
+/// Windows narrower than this are tried at every position.
+const NARROW: usize = 8;
+/// How many windows are tried at once, for every run that is under way at a time.
+const AT_ONCE: usize = 2;
+
+/// Blanks an input on which the program fails, within so many runs. Only the bytes that are given
+/// change.
+///
+/// # Errors
+/// The program cannot be run.
+pub fn blank(
+    input: &[Vec<u8>],
+    hidden: &[InputByte],
+    oracle: &mut dyn Oracle,
+    mut runs: u64,
+    over: &dyn Fn() -> bool,
+) -> Result<Vec<Vec<u8>>, Broken> {
+    let mut best = input.to_vec();
+    let mut done = vec![false; hidden.len()];
+    for filler in FILLERS {
+        // One filler may undo nothing of another: what is blank stays as it is.
+        loop {
+            let before = done.iter().filter(|&&it| it).count();
+            pass(&mut best, hidden, &mut done, filler, oracle, &mut runs, over)?;
+            let gained = done.iter().filter(|&&it| it).count() - before;
+            if gained * 20 < hidden.len() || runs == 0 || over() {
+                break;
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// Tries windows of all widths once.
+fn pass(
+    best: &mut Vec<Vec<u8>>,
+    hidden: &[InputByte],
+    done: &mut [bool],
+    filler: u8,
+    oracle: &mut dyn Oracle,
+    runs: &mut u64,
+    over: &dyn Fn() -> bool,
+) -> Result<(), Broken> {
+    let mut open: Vec<usize> = (0..hidden.len()).filter(|&at| !done[at]).collect();
+    let mut width = open.len();
+    while width > 0 {
+        let mut start = 0;
+        while start < open.len() {
+            let step = if width <= NARROW { 1 } else { width / 2 };
+            let batch = (AT_ONCE * oracle.width()).min(*runs as usize);
+            if batch == 0 || over() {
+                return Ok(());
+            }
+            let starts: Vec<usize> =
+                (0..batch).map(|i| start + i * step).filter(|&at| at < open.len()).collect();
+            let window = |at: usize| (open[at], open[(at + width).min(open.len()) - 1]);
+            let candidates: Vec<Vec<Vec<u8>>> =
+                starts.iter().map(|&at| blanked(best, hidden, window(at), filler)).collect();
+            *runs -= candidates.len() as u64;
+            let results = oracle.fails(&candidates)?;
+            match results.iter().position(|&fails| fails) {
+                Some(first) => {
+                    let (from, to) = window(starts[first]);
+                    *best = candidates.into_iter().nth(first).unwrap_or_default();
+                    done[from..=to].fill(true);
+                    start = starts[first];
+                    open.retain(|&at| !done[at]);
+                }
+                None => start += starts.len() * step,
+            }
+        }
+        width = if width <= NARROW { width - 1 } else { width * 2 / 3 };
+    }
+    Ok(())
+}
+
+/// The input with a window of its bytes blanked; bytes that are blank already take on this filler.
+fn blanked(
+    best: &[Vec<u8>],
+    hidden: &[InputByte],
+    (from, to): (usize, usize),
+    filler: u8,
+) -> Vec<Vec<u8>> {
+    let mut candidate = best.to_vec();
+    for byte in &hidden[from..=to] {
+        candidate[usize::from(byte.source)][byte.offset as usize] = filler;
+    }
+    candidate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(length: u32) -> Vec<InputByte> {
+        (0..length).map(|offset| InputByte::new(0, offset)).collect()
+    }
+
+    #[test]
+    fn what_the_failure_does_not_need_is_blank() {
+        let mut count = 0;
+        let mut oracle = |input: &[Vec<u8>]| {
+            count += 1;
+            input[0].windows(3).any(|part| part == b"bug") && input[0][9].is_ascii_digit()
+        };
+        let text = b"hello [7]8here, that is a bug, no?".to_vec();
+        let blank = blank(
+            std::slice::from_ref(&text),
+            &bytes(text.len() as u32),
+            &mut oracle,
+            10_000,
+            &|| false,
+        );
+        let found = blank.expect("the closure cannot break");
+        assert_eq!(String::from_utf8_lossy(&found[0]), "aaaaaaaaa0aaaaaaaaaaaaaaaabugaaaaa");
+        assert!(count < 400, "{count} runs");
+    }
+
+    #[test]
+    fn what_goes_together_goes_together() {
+        // Balanced quotes: a window must take a pair of them.
+        let mut oracle = |input: &[Vec<u8>]| {
+            input[0].iter().filter(|&&byte| byte == b'"').count() % 2 == 0
+                && input[0].ends_with(b"!")
+        };
+        let text = br#"{"a": "b", "c": "d"} !"#.to_vec();
+        let found = blank(
+            std::slice::from_ref(&text),
+            &bytes(text.len() as u32),
+            &mut oracle,
+            10_000,
+            &|| false,
+        );
+        let found = found.expect("the closure cannot break");
+        assert_eq!(String::from_utf8_lossy(&found[0]), "aaaaaaaaaaaaaaaaaaaaa!");
+    }
+}

@@ -1,0 +1,121 @@
+//! What may be dropped together: groups of literals, in an order in which neighbours go together.
+//!
+//! A stretch of neighbours is tried as a whole, then its halves, so that what a failure does not
+//! need goes in a few tries however long it is. Nothing here runs a program.
+
+use std::collections::BTreeMap;
+
+use stunt_terms::InputByte;
+
+use super::parts::{Item, Parts, Weak};
+
+/// By what literals are neighbours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    /// A group for each byte: all literals that look at it.
+    Bytes,
+    /// A group for each place in the code: all literals that come from there.
+    Code,
+    /// A group for each literal: by its place in the code, and there by its first byte.
+    CodeAndBytes,
+    /// A group for each literal, in the order of the path.
+    Path,
+}
+
+/// Which literals are dropped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Which {
+    /// Those that reveal much: a byte that has to be different from one value stays different.
+    Strong,
+    /// All.
+    All,
+}
+
+/// A literal that reveals no more than this, in bits, costs little and mostly saves a run from ending
+/// early: that a letter is no quote, or that it is ASCII where text must be UTF-8.
+const STRONG: f64 = 1.05;
+
+impl Which {
+    fn takes(self, parts: &Parts<'_>, item: Item) -> bool {
+        match (self, parts.literals[item as usize].weight) {
+            (Which::All, _) | (Which::Strong, None) => true,
+            (Which::Strong, Some(weight)) => weight >= STRONG,
+        }
+    }
+}
+
+/// Literals that go together.
+pub(super) struct Group {
+    pub(super) items: Vec<Item>,
+    /// The byte that they look at, in the order of bytes.
+    pub(super) byte: Option<InputByte>,
+    /// The place in the code that they come from, in the order of code and bytes.
+    pub(super) place: Option<u64>,
+}
+
+/// The groups of a condition's literals, in order.
+pub(super) fn groups(parts: &Parts<'_>, weak: &Weak, order: Order, which: Which) -> Vec<Group> {
+    let items = weak.items().filter(|&item| which.takes(parts, item));
+    match order {
+        Order::Bytes => {
+            let mut by_byte: BTreeMap<InputByte, Vec<Item>> = BTreeMap::new();
+            for item in items {
+                for byte in parts.pool.support(parts.literals[item as usize].term).iter() {
+                    by_byte.entry(byte).or_default().push(item);
+                }
+            }
+            let group = |(byte, items)| Group { items, byte: Some(byte), place: None };
+            by_byte.into_iter().map(group).collect()
+        }
+        Order::Code => {
+            let mut by_place: BTreeMap<u64, Vec<Item>> = BTreeMap::new();
+            for item in items {
+                by_place.entry(parts.literals[item as usize].address).or_default().push(item);
+            }
+            let group = |items| Group { items, byte: None, place: None };
+            by_place.into_values().map(group).collect()
+        }
+        Order::CodeAndBytes => {
+            let mut items: Vec<(u64, Option<InputByte>, Item)> = items
+                .map(|item| {
+                    let literal = &parts.literals[item as usize];
+                    (literal.address, parts.pool.support(literal.term).iter().next(), item)
+                })
+                .collect();
+            items.sort_unstable();
+            let group =
+                |(place, _, item)| Group { items: vec![item], byte: None, place: Some(place) };
+            items.into_iter().map(group).collect()
+        }
+        Order::Path => {
+            let mut items: Vec<Item> = items.collect();
+            items.sort_unstable();
+            let group = |item| Group { items: vec![item], byte: None, place: None };
+            items.into_iter().map(group).collect()
+        }
+    }
+}
+
+/// Stretches of groups that are still to be tried, the first of the longest first.
+pub(super) struct Stretches(Vec<(usize, usize)>);
+
+impl Stretches {
+    /// All groups as one stretch.
+    pub(super) fn new(groups: usize) -> Self {
+        Self(if groups == 0 { Vec::new() } else { vec![(0, groups)] })
+    }
+
+    /// The next one to be tried.
+    pub(super) fn next(&mut self) -> Option<std::ops::Range<usize>> {
+        self.0.pop().map(|(from, to)| from..to)
+    }
+
+    /// One was tried in vain: its halves are next.
+    pub(super) fn split(&mut self, range: std::ops::Range<usize>) {
+        if range.len() > 1 {
+            let middle = range.start + range.len() / 2;
+            self.0.push((middle, range.end));
+            self.0.push((range.start, middle));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! weaken: the condition that is left when every test that the failure does not need is gone.
+//!
+//! Ours. A path condition says much more than a failure needs: it describes one path, and most
+//! tests on it could have come out otherwise. Here the tests are dropped, group after group, and
+//! real runs on random solutions of what is left say what that costs. With `W` for the tests still
+//! kept, `α` for the part of all inputs that satisfies them, and `p` for the share of those that
+//! fail in the same way, a double reveals `-log2 α(W) - log2 p(W)`; a group is dropped if that sum
+//! surely falls. Samples cross all paths at once, so none has to be enumerated, and what chance
+//! could never meet (keywords, lengths, checksums) stays in `W`, to be solved.
+//!
+//! Groups are stretches of neighbours, first long ones, then halves of them: in the order of the
+//! input's bytes, of the code (a function's tests are neighbours), and of the path. Pins and
+//! relaxations take part as tests. Stretches of bytes that cannot be free may still be any text, or
+//! any digits; bytes that are still fixed after that get the set of values with which the program
+//! fails, as far as trying each of them shows it.
+//!
+//! Guarantees: the double is drawn uniformly from the inputs that satisfy `W` and fail, by
+//! rejection, with fresh randomness; so on average over originals it reveals at most the figure.
+//! `p` is measured at the end, on runs that decided nothing, and the figure holds with a confidence
+//! of 99 %. No drop is accepted whose bound would make the figure worse. Whoever calls compares
+//! with the path condition, and takes the better one.
+//!
+//! Departures from nothing: there is no paper. Tests: `tests/weaken.rs`, and the privacy bench,
+//! which compares the figure with what an attacker really learns.
+
+mod blank;
+mod confidence;
+mod drops;
+mod oracle;
+mod parts;
+mod search;
+mod sets;
+
+pub use blank::blank;
+pub use confidence::Share;
+pub use oracle::{Broken, Oracle};
+pub use search::{Limits, Progress, Weakened, blackbox, weaken};

@@ -1,0 +1,502 @@
+//! The search itself: what is tried in which order, and when a try is accepted.
+//!
+//! Every try is a sequence of runs that ends as soon as it is decided. A try that looks bad is given
+//! up after a few runs, which at worst keeps a test too many; one is accepted only when the figure
+//! surely falls. What always holds: the condition in hand has its share of failing runs from its
+//! own try, and the cost only goes down.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rand::RngCore;
+use rustc_hash::FxHashMap;
+use stunt_leakage::Bits;
+use stunt_models::ByteSet;
+use stunt_path::{Original, Pin, Test, TestKind};
+use stunt_terms::{Assignment, InputByte, Pool};
+
+use super::confidence::Share;
+use super::drops::{Group, Order, Stretches, Which, groups};
+use super::oracle::{Broken, Oracle};
+use super::parts::{Draws, Item, Parts, Weak};
+use super::sets::{self, Class};
+use crate::{Double, Measured};
+
+/// With this probability a condition is accepted that is not better.
+const DOUBT: f64 = 0.05;
+/// The figure that is printed may be too low with this probability.
+const FINAL_DOUBT: f64 = 0.01;
+/// The runs that measure the share at the end.
+const FINAL_RUNS: u32 = 300;
+/// A try is not accepted after fewer runs.
+const LEAST_RUNS: u32 = 6;
+/// After every pass, its result is measured with so many runs.
+const CHECK_RUNS: usize = 32;
+/// The least share of failing runs, of that at the beginning: a double is found by as many runs as
+/// this says.
+const LEAST_SHARE: f64 = 0.05;
+/// A try that promises less than this, in bits, is not made.
+const LEAST_GAIN: f64 = 0.15;
+/// A byte that reveals less than this, in bits, does not get its values tried.
+const LEAST_FOR_SETS: f64 = 1.0;
+
+/// A pass over the condition.
+struct Pass {
+    order: Order,
+    which: Which,
+    /// What bytes are instead, if they do not become free.
+    class: Option<Class>,
+    /// The least share of failing runs, of that at the beginning. A small one costs runs in every
+    /// later try, so first goes what costs none.
+    floor: f64,
+    /// The runs after which a try is given up.
+    patience: u32,
+}
+
+const fn pass(order: Order, which: Which, floor: f64, patience: u32) -> Pass {
+    Pass { order, which, class: None, floor, patience }
+}
+
+const fn widen(class: Class, floor: f64, patience: u32) -> Pass {
+    Pass { order: Order::Bytes, which: Which::All, class: Some(class), floor, patience }
+}
+
+const PASSES: [Pass; 13] = [
+    pass(Order::Code, Which::Strong, 0.75, 24),
+    pass(Order::Bytes, Which::All, 0.75, 24),
+    pass(Order::Bytes, Which::Strong, 0.75, 24),
+    widen(Class::Ascii, 0.75, 24),
+    widen(Class::Printable, 0.75, 24),
+    pass(Order::CodeAndBytes, Which::Strong, 0.75, 24),
+    pass(Order::Code, Which::All, 0.7, 32),
+    widen(Class::Alphanumeric, 0.6, 32),
+    widen(Class::Digits, 0.6, 32),
+    pass(Order::CodeAndBytes, Which::All, 0.6, 32),
+    pass(Order::Bytes, Which::All, 0.5, 48),
+    pass(Order::Bytes, Which::All, 0.25, 64),
+    pass(Order::Path, Which::Strong, 0.1, 96),
+];
+/// After this pass, bytes get the values with which the program fails.
+const SETS_AFTER: usize = 8;
+
+/// When the search ends.
+#[derive(Clone, Copy)]
+pub struct Limits<'a> {
+    /// The time for tries; measuring the result comes on top.
+    pub time: Duration,
+    /// The most runs for tries.
+    pub runs: u64,
+    /// Set by someone else: the search ends with what it has.
+    pub cancel: &'a AtomicBool,
+}
+
+/// How far the search is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// What the condition in hand reveals, about.
+    pub bits: f64,
+    /// Runs so far.
+    pub runs: u64,
+    /// Which pass over the condition this is.
+    pub pass: usize,
+}
+
+/// What weakening came to.
+#[derive(Debug)]
+pub struct Weakened {
+    /// A double, drawn uniformly from what satisfies the condition and fails.
+    pub double: Double,
+    /// What it reveals.
+    pub measured: Measured,
+    /// What the condition alone would reveal, if everything that satisfies it failed.
+    pub condition: Bits,
+    /// How many runs on solutions of the condition failed, of those that measured it.
+    pub share: Share,
+    /// Literals that are kept, and literals that there were.
+    pub kept: (usize, usize),
+    /// Runs in all.
+    pub runs: u64,
+}
+
+/// Weakens the condition of a path as far as the failure allows. `None` if too few runs on its
+/// solutions fail, or it cannot be solved.
+///
+/// # Errors
+/// The program cannot be run.
+pub fn weaken(
+    pool: &mut Pool,
+    tests: &[Test],
+    original: &Original,
+    oracle: &mut dyn Oracle,
+    limits: Limits<'_>,
+    rng: &mut dyn RngCore,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<Weakened>, Broken> {
+    let (parts, weak) = Parts::new(pool, tests, original);
+    let all = parts.literals.len();
+    let begun = Instant::now();
+    let share = Share::default();
+    let mut search = Search {
+        parts,
+        weak,
+        share,
+        first: 1.0,
+        oracle,
+        limits,
+        begun,
+        rng,
+        progress,
+        runs: 0,
+        pass: 0,
+        classes: FxHashMap::default(),
+    };
+    if !search.first()? {
+        return Ok(None);
+    }
+    search.passes()?;
+    search.finish(all)
+}
+
+/// Places whose literals turn out to be needed one after the other: the rest of them are taken to be
+/// needed too, since trying each would cost more runs than it may save bits.
+#[derive(Default)]
+struct Needed {
+    in_a_row: FxHashMap<Option<u64>, usize>,
+}
+
+/// So many single groups of a place that cannot be dropped, one after the other, are enough.
+const ENOUGH: usize = 12;
+
+impl Needed {
+    fn saw(&mut self, place: Option<u64>, dropped: bool, groups: usize) {
+        let in_a_row = self.in_a_row.entry(place).or_default();
+        *in_a_row = if dropped { 0 } else { *in_a_row + usize::from(groups == 1) };
+    }
+
+    fn everywhere(&self, place: Option<u64>) -> bool {
+        // Without a place, groups have nothing in common but their order.
+        let enough = if place.is_some() { ENOUGH } else { 4 * ENOUGH };
+        self.in_a_row.get(&place).is_some_and(|&in_a_row| in_a_row >= enough)
+    }
+}
+
+/// The same without any path: to begin with, every byte is as it is. For programs that can be run
+/// and not followed.
+///
+/// # Errors
+/// The program cannot be run.
+pub fn blackbox(
+    original: &Original,
+    oracle: &mut dyn Oracle,
+    limits: Limits<'_>,
+    rng: &mut dyn RngCore,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Option<Weakened>, Broken> {
+    let mut pool = Pool::new();
+    let own = original.assignment();
+    let pinned = |(byte, number): (InputByte, u64)| {
+        let variable = pool.byte(byte);
+        let value = pool.constant(8, u128::from(own.get(byte)));
+        // Each byte is a place of its own: that one is needed says nothing about the next.
+        let kind = TestKind::Pin(Pin::Operation);
+        Test { condition: pool.eq(variable, value), address: number, kind }
+    };
+    let tests: Vec<Test> = original.hidden().into_iter().zip(1..).map(pinned).collect();
+    weaken(&mut pool, &tests, original, oracle, limits, rng, progress)
+}
+
+struct Search<'a> {
+    parts: Parts<'a>,
+    /// The condition in hand, and the runs that accepted it.
+    weak: Weak,
+    share: Share,
+    /// The share of failing runs at the beginning.
+    first: f64,
+    oracle: &'a mut dyn Oracle,
+    limits: Limits<'a>,
+    begun: Instant,
+    rng: &'a mut dyn RngCore,
+    progress: &'a mut dyn FnMut(Progress),
+    runs: u64,
+    /// The number of the pass.
+    pass: usize,
+    /// Literals of classes that were made.
+    classes: FxHashMap<(InputByte, Class), Item>,
+}
+
+impl Search<'_> {
+    /// Runs on solutions of the whole condition.
+    fn first(&mut self) -> Result<bool, Broken> {
+        for _ in 0..4 {
+            let Some(results) = self.sample(&self.weak.clone(), 8)? else { return Ok(false) };
+            self.share.add(&results);
+            if self.share.value() > 0.9 {
+                break;
+            }
+        }
+        self.first = self.share.value();
+        Ok(self.share.hits > 0)
+    }
+
+    fn passes(&mut self) -> Result<(), Broken> {
+        let mut best = (self.cost(), self.weak.clone(), self.share);
+        // Two rounds: what is dropped late may make free what was needed before.
+        for round in 0..2 {
+            let before = self.weak.bits();
+            for (number, pass) in PASSES.iter().enumerate() {
+                self.pass = number;
+                self.pass(pass)?;
+                if number == SETS_AFTER {
+                    self.byte_sets()?;
+                }
+                self.keep(&mut best)?;
+                if self.over() {
+                    return Ok(());
+                }
+            }
+            if round > 0 && before - self.weak.bits() < 1.0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the condition in hand surely costs.
+    fn cost(&self) -> f64 {
+        self.weak.bits() - self.share.at_least(DOUBT).log2()
+    }
+
+    /// Measures the condition in hand again, and goes back to the best one if it is not better. The
+    /// runs that accepted a condition flatter it: they were looked at because they were good.
+    fn keep(&mut self, best: &mut (f64, Weak, Share)) -> Result<(), Broken> {
+        let weak = self.weak.clone();
+        if let Some(results) = self.sample(&weak, CHECK_RUNS)? {
+            self.share = Share::default();
+            self.share.add(&results);
+            let cost = self.cost();
+            if cost <= best.0 {
+                *best = (cost, weak, self.share);
+                return Ok(());
+            }
+        }
+        (_, self.weak, self.share) = best.clone();
+        Ok(())
+    }
+
+    fn over(&self) -> bool {
+        self.begun.elapsed() >= self.limits.time
+            || self.runs >= self.limits.runs
+            || self.limits.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Tries to drop stretches of groups, long ones first.
+    fn pass(&mut self, pass: &Pass) -> Result<(), Broken> {
+        let groups = groups(&self.parts, &self.weak, pass.order, pass.which);
+        let mut stretches = Stretches::new(groups.len());
+        let mut needed = Needed::default();
+        while let Some(stretch) = stretches.next() {
+            if self.over() {
+                break;
+            }
+            let place = groups[stretch.start].place;
+            let one_place = groups[stretch.end - 1].place == place;
+            if one_place && needed.everywhere(place) {
+                continue;
+            }
+            let weak = self.weak.clone();
+            let Some(changed) = self.without(&weak, &groups[stretch.clone()], pass.class) else {
+                continue;
+            };
+            if weak.bits() - changed.bits() < LEAST_GAIN {
+                // Nothing in it promises more by itself.
+                continue;
+            }
+            let dropped = self.attempt(changed, pass.floor, pass.patience)?;
+            if one_place {
+                needed.saw(place, dropped, stretch.len());
+            }
+            if !dropped {
+                stretches.split(stretch);
+            }
+        }
+        Ok(())
+    }
+
+    /// The condition without some groups; their bytes are of a class instead, if there is one. None
+    /// if no byte is.
+    fn without(&mut self, weak: &Weak, groups: &[Group], class: Option<Class>) -> Option<Weak> {
+        let Some(class) = class else {
+            let mut items: Vec<Item> = groups.iter().flat_map(|it| it.items.clone()).collect();
+            items.sort_unstable();
+            items.dedup();
+            return Some(self.parts.changed(weak, &items, &[]));
+        };
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        for group in groups {
+            let Some(byte) = group.byte else { continue };
+            if class.values().contains(self.parts.own(byte)) {
+                without.extend_from_slice(&group.items);
+                with.push(self.class_literal(byte, class));
+            }
+        }
+        without.sort_unstable();
+        without.dedup();
+        (!with.is_empty()).then(|| self.parts.changed(weak, &without, &with))
+    }
+
+    /// That a byte is of a class; always the same literal.
+    fn class_literal(&mut self, byte: InputByte, class: Class) -> Item {
+        if let Some(&item) = self.classes.get(&(byte, class)) {
+            return item;
+        }
+        let term = sets::literal(self.parts.pool, byte, class.values());
+        let item = self.parts.add(term, 0);
+        self.classes.insert((byte, class), item);
+        item
+    }
+
+    /// Runs on solutions of another condition until it is clear whether it is better.
+    fn attempt(&mut self, changed: Weak, floor: f64, patience: u32) -> Result<bool, Broken> {
+        let gain = self.weak.bits() - changed.bits();
+        let now = self.share.value();
+        // Where the share is below the floor already, it must not fall much further.
+        let floor = (floor * self.first).min(0.85 * now).max(LEAST_SHARE * self.first);
+        let least = (now * (-gain).exp2()).max(floor);
+        let mut share = Share::default();
+        let mut batch = self.oracle.width().max(2);
+        while share.runs < patience {
+            let Some(results) = self.sample(&changed, batch)? else { return Ok(false) };
+            share.add(&results);
+            if share.at_most(2.0 * DOUBT) < least {
+                return Ok(false);
+            }
+            let surely = share.at_least(DOUBT);
+            let enough = share.runs >= LEAST_RUNS && share.value() >= floor;
+            if enough && gain + surely.log2() > now.log2() {
+                self.weak = changed;
+                self.share = share;
+                (self.progress)(Progress {
+                    bits: self.weak.bits() - share.value().log2(),
+                    runs: self.runs,
+                    pass: self.pass,
+                });
+                return Ok(true);
+            }
+            batch = (batch * 2).min(16);
+        }
+        Ok(false)
+    }
+
+    /// Runs on so many solutions. `None` if the condition cannot be drawn from.
+    fn sample(&mut self, weak: &Weak, count: usize) -> Result<Option<Vec<bool>>, Broken> {
+        let mut inputs = Vec::with_capacity(count);
+        for _ in 0..count {
+            let Some(values) = self.parts.draw(weak, Draws::Again, self.rng) else {
+                return Ok(None);
+            };
+            inputs.push(self.parts.input(&values));
+        }
+        self.run(&inputs).map(Some)
+    }
+
+    fn run(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        self.runs += inputs.len() as u64;
+        self.oracle.fails(inputs)
+    }
+
+    /// Gives bytes that are still fixed the values with which the program fails.
+    fn byte_sets(&mut self) -> Result<(), Broken> {
+        let mut open: Vec<(InputByte, ByteSet, f64)> = Vec::new();
+        for part in &self.weak.parts {
+            if let Some((byte, values)) = part.single()
+                && part.bits() >= LEAST_FOR_SETS
+            {
+                open.push((byte, values, part.bits()));
+            }
+        }
+        open.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
+        for (byte, known, _) in open {
+            if self.over() {
+                break;
+            }
+            let mut good = self.failing(byte, sets::first_values(known))?;
+            if good.is_empty() {
+                continue;
+            }
+            let tried = known.complement().intersect(&sets::first_values(known).complement());
+            for value in self.failing(byte, tried)?.iter().chain(known.iter()) {
+                good.insert(value);
+            }
+            let literal = sets::literal(self.parts.pool, byte, good);
+            let item = self.parts.add(literal, 0);
+            let weak = self.weak.clone();
+            let Some(part) =
+                weak.parts.iter().find(|it| it.single().is_some_and(|(own, _)| own == byte))
+            else {
+                continue;
+            };
+            let changed = self.parts.changed(&weak, &part.items, &[item]);
+            self.attempt(changed, 0.25, 64)?;
+        }
+        Ok(())
+    }
+
+    /// Which of these values of a byte fail, with everything else drawn.
+    fn failing(&mut self, byte: InputByte, values: ByteSet) -> Result<ByteSet, Broken> {
+        let weak = self.weak.clone();
+        let mut inputs = Vec::new();
+        let mut tried: Vec<u8> = Vec::new();
+        for value in values.iter() {
+            let Some(mut assignment) = self.parts.draw(&weak, Draws::Again, self.rng) else {
+                break;
+            };
+            assignment.set(byte, value);
+            inputs.push(self.parts.input(&assignment));
+            tried.push(value);
+        }
+        let results = self.run(&inputs)?;
+        let mut good = ByteSet::NONE;
+        for (&value, &fails) in tried.iter().zip(&results) {
+            if fails {
+                good.insert(value);
+            }
+        }
+        Ok(good)
+    }
+
+    /// Measures the share, and draws the double.
+    fn finish(mut self, all: usize) -> Result<Option<Weakened>, Broken> {
+        let weak = self.weak.clone();
+        let mut share = Share::default();
+        let mut double: Option<Assignment> = None;
+        // More runs if the share is small, so that the bound is not far from the guess.
+        while share.runs < FINAL_RUNS || (share.hits < 30 && share.runs < 10 * FINAL_RUNS) {
+            let count = 50;
+            let mut drawn = Vec::with_capacity(count);
+            for _ in 0..count {
+                let Some(values) = self.parts.draw(&weak, Draws::Fresh, self.rng) else {
+                    return Ok(None);
+                };
+                drawn.push(values);
+            }
+            let inputs: Vec<_> = drawn.iter().map(|values| self.parts.input(values)).collect();
+            let results = self.run(&inputs)?;
+            share.add(&results);
+            // The first that fails is as random as any.
+            let first = results.iter().position(|&fails| fails);
+            double = double.or_else(|| first.map(|at| drawn.swap_remove(at)));
+        }
+        let Some(double) = double else { return Ok(None) };
+        let mut measured = self.parts.measure(&weak);
+        let condition = measured.total;
+        measured.total = Bits::Estimate {
+            value: condition.value() - share.value().log2(),
+            at_most: condition.upper() - share.at_least(FINAL_DOUBT).log2(),
+            confidence: 1.0 - FINAL_DOUBT,
+        };
+        let bytes = self.parts.input(&double);
+        let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
+        let kept = (weak.len(), all);
+        Ok(Some(Weakened { double, measured, condition, share, kept, runs: self.runs }))
+    }
+}

@@ -1,0 +1,319 @@
+//! Clauses of the listings, one small program each.
+
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use stunt_leakage::Bits;
+use stunt_path::Failure;
+use stunt_search::paths::{
+    Astray, Found, Limits, Manner, Moment, ReapOptions, ReapRmOptions, RespaOptions, Task, mpp,
+    reap, respa,
+};
+use stunt_terms::Pool;
+
+use crate::graph::{Graph, Site, Walk, below, byte, is, original, test};
+use crate::run::{Run, Strategy};
+
+/// The first byte is 7 and avoidable, by a way of `length` further tests; the second is needed; the
+/// fourth is avoidable at once, or needed.
+fn way_round(length: usize, last: Last) -> Rc<Graph> {
+    let joined = 1 + length;
+    let mut sites = vec![test(0, is(0, 7), joined, 1)];
+    for at in 1..=length {
+        sites.push(test(at, below(2, 10 * at as u8), at + 1, at + 1));
+    }
+    sites.push(test(100, is(1, 7), joined + 2, joined + 1));
+    sites.push(Site::Exit);
+    let otherwise = if last == Last::Needed { joined + 1 } else { joined + 3 };
+    sites.push(test(101, is(3, 7), joined + 3, otherwise));
+    sites.push(Site::Fail("bug"));
+    Graph::new(sites)
+}
+
+/// What the last test is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Last {
+    Free,
+    Needed,
+}
+
+const SEVENS: &[u8] = &[7, 7, 7, 7];
+
+fn needs_the_second_byte(found: &Found) {
+    for path in &found.paths {
+        assert!(path.leak().value() >= 8.0, "the second byte cannot be avoided");
+    }
+}
+
+#[test]
+fn a_radius_bounds_the_way_round() {
+    let graph = way_round(3, Last::Free);
+    let leak = |radius| {
+        let options = RespaOptions { radius, ..RespaOptions::default() };
+        let found = Run::new(&graph, SEVENS).found(Strategy::Respa(options));
+        needs_the_second_byte(&found);
+        assert_eq!(found.fixed_point, Some(true));
+        found.chosen().leak().value()
+    };
+    // The last test has no way round but its own other outcome, which is at distance 1.
+    let (needed, first, last) = (8.0, 8.0, 8.0);
+    assert!(leak(Some(0)) > needed + first + last - 1e-9, "nothing is off the path");
+    for short in [1, 3] {
+        assert!((leak(Some(short)) - (needed + first)).abs() < 0.1, "the first is out of reach");
+    }
+    for far in [Some(4), None] {
+        assert!(leak(far) < needed + 5.0, "both can be avoided");
+    }
+}
+
+#[test]
+fn a_detour_is_no_longer_than_allowed() {
+    // Of the three further tests the last re-joins at the test after it: four picks.
+    let graph = way_round(3, Last::Needed);
+    for manner in [Manner::RandomWalk, Manner::AdaptiveGreedy] {
+        for (longest, possible) in [(3, false), (4, true)] {
+            let mut avoided = 0;
+            for seed in 0..40 {
+                let options = ReapOptions { manner, longest, attempts: 10 };
+                let run = Run { seed, ..Run::new(&graph, SEVENS) };
+                let found = run.found(Strategy::Reap(options));
+                needs_the_second_byte(&found);
+                let long = found.paths.iter().any(|path| path.len() > found.paths[0].len());
+                avoided += usize::from(long);
+            }
+            assert_eq!(avoided > 0, possible, "{manner:?}, {longest}: {avoided}");
+        }
+    }
+}
+
+#[test]
+fn residues_decide_where_the_first_phase_leaves() {
+    let graph = way_round(1, Last::Free);
+    let found = Run::new(&graph, SEVENS).found(Strategy::ReapRm(ReapRmOptions::default()));
+    needs_the_second_byte(&found);
+    assert!(found.paths.len() >= 2);
+    // All is tried, then less: the second byte is among the worst, so some attempts fail.
+    assert!(found.chosen().leak().value() < 24.0 - 1e-9);
+    assert!(found.leak.value() <= found.chosen().leak().value());
+}
+
+#[test]
+fn after_the_first_attempt_the_original_is_shown_half_of_the_time() {
+    // A test that is mostly fatal to leave.
+    let graph = Graph::new(vec![
+        test(0, is(0, 7), 2, 1),
+        test(1, is(1, 7), 2, 3),
+        test(2, is(2, 7), 4, 4),
+        Site::Exit,
+        Site::Fail("bug"),
+    ]);
+    let (mut first, mut later, mut original) = (0, 0, 0);
+    for seed in 0..400 {
+        let run = Run { seed, ..Run::new(&graph, SEVENS) };
+        let found = run.found(Strategy::Reap(ReapOptions::new(Manner::RandomWalk)));
+        assert_eq!(found.paths.len(), 2, "there are other paths");
+        if found.statistics.attempts == 1 {
+            assert_eq!(found.chosen, 1);
+            first += 1;
+        } else if found.chosen == 0 {
+            assert_eq!(found.leak, found.paths[0].leak());
+            original += 1;
+        } else {
+            assert!(found.leak.value() < found.paths[1].leak().value());
+            later += 1;
+        }
+    }
+    assert!(first > 50 && later > 30 && original > 30, "{first}, {later}, {original}");
+    let half = f64::from(later) / f64::from(later + original);
+    assert!((0.38..0.62).contains(&half), "{later} and {original}");
+}
+
+#[test]
+fn with_rounds_used_up_any_path_may_be_shown() {
+    // Each round of one SPA gains; there is only one.
+    let graph = way_round(1, Last::Free);
+    let mut shown = [0; 2];
+    for seed in 0..60 {
+        let options = RespaOptions { rounds: 1, ..RespaOptions::default() };
+        let found = Run { seed, ..Run::new(&graph, SEVENS) }.found(Strategy::Respa(options));
+        assert_eq!(found.paths.len(), 2);
+        shown[found.chosen] += 1;
+        // The original's path does not lead to itself, the other does.
+        assert_eq!(found.fixed_point, Some(found.chosen == 1));
+        if found.chosen == 0 {
+            assert_eq!(found.leak, found.paths[0].leak());
+        } else {
+            assert!(found.leak.value() < found.paths[1].leak().value());
+        }
+    }
+    assert!(shown.iter().all(|&times| times > 15), "{shown:?}");
+}
+
+#[test]
+fn delays_change_nothing_but_time() {
+    let graph = way_round(2, Last::Free);
+    let plain = Run::new(&graph, SEVENS).found(Strategy::Respa(RespaOptions::default()));
+    let hide_time = Some(Duration::from_millis(3));
+    let options = RespaOptions { hide_time, ..RespaOptions::default() };
+    let delayed = Run::new(&graph, SEVENS).found(Strategy::Respa(options));
+    assert_eq!(plain.leak, delayed.leak);
+    assert_eq!(plain.statistics, delayed.statistics);
+}
+
+#[test]
+fn a_visited_node_is_not_searched_again() {
+    // The first search goes past node 2 on its way, and fails, because node 1 is needed.
+    let graph = Graph::new(vec![
+        test(0, is(0, 7), 1, 6),
+        test(1, below(1, 200), 2, 2),
+        test(2, below(2, 200), 3, 3),
+        test(3, below(3, 200), 4, 4),
+        test(4, is(4, 7), 5, 5),
+        Site::Fail("bug"),
+        test(1, below(1, 200), 7, 7),
+        test(2, below(2, 200), 8, 8),
+        test(3, below(3, 200), 9, 9),
+        test(4, is(4, 7), 10, 10),
+        Site::Exit,
+    ]);
+    let options = RespaOptions { record: true, ..RespaOptions::default() };
+    let found = Run::new(&graph, &[7; 5]).found(Strategy::Respa(options));
+    let cached = |moment: &&Moment| matches!(moment, Moment::Hybrid { visited: true, .. });
+    assert!(found.moments.iter().any(|moment| cached(&moment)), "{:?}", found.moments);
+    assert!(found.moments.contains(&Moment::Suspected { node: 1 }));
+    assert!(found.chosen().leak().value() < 8.0 + 4.0);
+}
+
+#[test]
+fn switches_have_many_outcomes_and_pins_one() {
+    let cases = vec![(vec![1, 2, 3], 2), (vec![7], 1), ((10..50).collect(), 1)];
+    let switch = |next: fn() -> Site| {
+        let cases = cases.clone();
+        let first = Site::Switch { place: 0, value: byte(0), cases, otherwise: 2 };
+        Graph::new(vec![first, next(), Site::Exit, Site::Fail("bug")])
+    };
+    let open = switch(|| test(1, below(1, 100), 3, 3));
+    let found = Run::new(&open, SEVENS).found(Strategy::Mpp);
+    assert!(found.complete);
+    assert_eq!(found.paths.len(), 4);
+    assert_eq!(found.leak, Bits::Exact((256.0f64 / 41.0).log2()));
+    // A pin leaves out what is otherwise: the search is not complete, and says so.
+    let pinned = switch(|| Site::Pin { place: 1, value: byte(1), next: 3 });
+    for strategy in Strategy::all() {
+        let found = Run::new(&pinned, SEVENS).found(strategy);
+        assert!(found.leak.value() >= (256.0f64 / 41.0).log2() + 8.0 - 1e-9, "{strategy:?}");
+        if matches!(strategy, Strategy::Mpp) {
+            assert!(!found.complete);
+            assert_eq!(found.paths.len(), 2);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_followed_is_not_complete() {
+    let graph = Graph::new(vec![test(0, is(0, 7), 1, 2), Site::Fail("bug"), Site::Stuck]);
+    let found = Run::new(&graph, SEVENS).found(Strategy::Mpp);
+    assert!(!found.complete);
+    assert_eq!((found.paths.len(), found.statistics.lost), (1, 1));
+    let stuck = Run::new(&graph, &[0]).search(&mut Pool::new(), Strategy::Mpp);
+    assert_eq!(stuck.map(|_| ()), Err(Astray::Lost("an unknown operation".into())));
+    let other = Graph::new(vec![Site::Fail("other")]);
+    for strategy in Strategy::all() {
+        let end = Run::new(&other, &[0]).search(&mut Pool::new(), strategy);
+        assert_eq!(end.map(|_| ()), Err(Astray::OtherEnd));
+    }
+}
+
+#[test]
+fn a_program_without_tests_reveals_nothing() {
+    let graph = Graph::new(vec![Site::Fail("bug")]);
+    for strategy in Strategy::all() {
+        let found = Run::new(&graph, &[]).found(strategy);
+        assert_eq!((found.leak, found.chosen, found.paths.len()), (Bits::Exact(0.0), 0, 1));
+    }
+}
+
+#[test]
+fn limits_end_every_strategy_with_what_it_has() {
+    let graph = way_round(3, Last::Free);
+    let whole: Vec<f64> = Strategy::all()
+        .iter()
+        .map(|&strategy| Run::new(&graph, SEVENS).found(strategy).leak.value())
+        .collect();
+    for nodes in 0..60 {
+        for (strategy, whole) in Strategy::all().into_iter().zip(&whole) {
+            let found = Run { nodes, ..Run::new(&graph, SEVENS) }.found(strategy);
+            assert!(found.leak.value() <= 24.0 + 1e-9, "{strategy:?}");
+            if nodes == 0 {
+                assert_eq!((found.chosen, found.complete), (0, false), "{strategy:?}");
+            }
+            if matches!(strategy, Strategy::Mpp) {
+                assert!(found.leak.value() >= whole - 1e-9);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flag_ends_a_search() {
+    let graph = way_round(3, Last::Free);
+    let (original, target) = (original(SEVENS), Failure::stated("bug"));
+    for (before, strategy) in [(true, 0), (false, 0), (false, 1), (false, 2)] {
+        let (mut pool, cancel) = (Pool::new(), AtomicBool::new(before));
+        let start = Walk::new(&graph, &mut pool, SEVENS);
+        let limits = Limits { nodes: u64::MAX, time: Duration::from_secs(600), cancel: &cancel };
+        let mut reports = 0;
+        let task = Task {
+            pool: &mut pool,
+            original: &original,
+            target: &target,
+            limits,
+            rng: &mut ChaCha8Rng::seed_from_u64(0),
+            // The first report comes when the original's path is known.
+            progress: &mut |progress| {
+                assert!(progress.best_bits <= 24.0 + 1e-9);
+                reports += 1;
+                cancel.store(true, Ordering::Relaxed);
+            },
+        };
+        let found = match strategy {
+            0 => mpp(start, task),
+            1 => reap(start, task, &ReapOptions::new(Manner::RandomWalk)),
+            _ => respa(start, task, &RespaOptions::default()),
+        };
+        match found {
+            Err(Astray::Cancelled) => assert!(before),
+            other => {
+                let found = other.expect("the original's path is known");
+                assert!(!before && !found.complete);
+                assert_eq!(found.paths.len(), 1);
+                assert!(reports > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_of_an_input_is_printed() {
+    let graph = Graph::new(vec![test(0, is(0, 0xa7), 1, 1), Site::Fail("bug")]);
+    let found = Run::new(&graph, &[0xa7]).found(Strategy::Mpp);
+    let text = format!("{found:?}");
+    assert!(text.contains("Path(1 tests, exactly 8.00 bits)"), "{text}");
+    assert!(!text.contains("167") && !text.contains("a7"), "{text}");
+}
+
+#[test]
+fn draws_from_the_union_are_in_proportion() {
+    // 192 of 256 inputs take one path, 64 the other.
+    let graph = Graph::new(vec![test(0, below(0, 64), 1, 1), Site::Fail("bug")]);
+    let mut broad = 0;
+    for seed in 0..400 {
+        let found = Run { seed, ..Run::new(&graph, &[7]) }.found(Strategy::Mpp);
+        assert_eq!(found.paths.len(), 2);
+        broad += usize::from(found.chosen == 1);
+    }
+    assert!((270..330).contains(&broad), "{broad} of 400, 300 expected");
+}

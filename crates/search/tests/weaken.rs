@@ -1,0 +1,171 @@
+//! Weakening on programs written as functions: what is dropped, what stays, and that the figure is
+//! what can be counted by hand.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use stunt_path::{Original, Test, TestKind};
+use stunt_search::weaken::{Limits, Weakened, blackbox};
+use stunt_search::{PathCondition, weaken};
+use stunt_terms::{InputByte, Pool, Term};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn limits() -> Limits<'static> {
+    Limits { time: Duration::from_secs(600), runs: 100_000, cancel: &NEVER }
+}
+
+fn original(bytes: &[u8]) -> Original {
+    let mut original = Original::new();
+    original.push(bytes.to_vec(), Vec::new());
+    original
+}
+
+fn byte(pool: &mut Pool, offset: u32) -> Term {
+    pool.byte(InputByte::new(0, offset))
+}
+
+fn is(pool: &mut Pool, offset: u32, value: u8) -> Term {
+    let variable = byte(pool, offset);
+    let value = pool.constant(8, u128::from(value));
+    pool.eq(variable, value)
+}
+
+fn test((condition, address): (Term, u64)) -> Test {
+    Test { condition, address, kind: TestKind::Branch }
+}
+
+fn weakened(
+    pool: &mut Pool,
+    conditions: &[(Term, u64)],
+    bytes: &[u8],
+    fails: impl FnMut(&[Vec<u8>]) -> bool,
+) -> Weakened {
+    let tests: Vec<Test> = conditions.iter().copied().map(test).collect();
+    let mut fails = fails;
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let (original, mut silent) = (original(bytes), |_| {});
+    weaken(pool, &tests, &original, &mut fails, limits(), &mut rng, &mut silent)
+        .expect("a function can always be called")
+        .expect("the original fails")
+}
+
+#[test]
+fn tests_that_the_failure_does_not_need_are_dropped() {
+    // The program looked at all bytes on its way, but fails whenever the second is an X.
+    let bytes = b"aXbcdefghijklmnopqrstuvwxyz01234";
+    let mut pool = Pool::new();
+    let conditions: Vec<(Term, u64)> =
+        bytes.iter().zip(0..).map(|(&value, at)| (is(&mut pool, at, value), 100)).collect();
+    let found = weakened(&mut pool, &conditions, bytes, |input| input[0][1] == b'X');
+    assert_eq!(found.kept.0, 1);
+    assert_eq!(found.condition.value(), 8.0);
+    assert_eq!(found.share.hits, found.share.runs);
+    // All runs failed; the bound allows for the runs that were not made.
+    assert!(found.measured.total.upper() < 8.03, "{}", found.measured.total);
+    assert_eq!(found.double.bytes[0][1], b'X');
+}
+
+#[test]
+fn what_chance_could_not_meet_is_kept() {
+    // A checksum of sixteen bits over all others: random bytes never satisfy it.
+    let mut bytes = b"some private text..".to_vec();
+    let sum: u16 = bytes.iter().map(|&byte| u16::from(byte)).sum();
+    bytes.extend(sum.to_be_bytes());
+    let mut pool = Pool::new();
+    let mut total = pool.constant(16, 0);
+    for at in 0..19 {
+        let one = byte(&mut pool, at);
+        let wide = pool.zero_extend(16, one);
+        total = pool.add(total, wide);
+    }
+    let (high, low) = (byte(&mut pool, 19), byte(&mut pool, 20));
+    let stored = pool.concat(high, low);
+    let mut conditions = vec![(pool.eq(total, stored), 1)];
+    for at in 0..19 {
+        conditions.push((is(&mut pool, at, bytes[at as usize]), 2));
+    }
+    let found = weakened(&mut pool, &conditions, &bytes, |input| {
+        let (text, stored) = input[0].split_at(19);
+        let sum: u16 = text.iter().map(|&byte| u16::from(byte)).sum();
+        sum.to_be_bytes() == stored
+    });
+    assert_eq!(found.kept.0, 1, "the checksum alone");
+    assert!((found.condition.value() - 16.0).abs() < 1e-6, "{}", found.condition);
+}
+
+#[test]
+fn a_drop_that_costs_more_than_it_gains_is_not_made() {
+    // Three bytes that must be below 128: each test reveals one bit, and dropping it loses half of
+    // the runs.
+    let bytes = b"abcdef";
+    let mut pool = Pool::new();
+    let mut conditions = Vec::new();
+    for at in 0..3 {
+        let (variable, limit) = (byte(&mut pool, at), pool.constant(8, 128));
+        conditions.push((pool.ult(variable, limit), u64::from(at)));
+    }
+    let found =
+        weakened(&mut pool, &conditions, bytes, |input| input[0][..3].iter().all(u8::is_ascii));
+    let bits = found.measured.total.value();
+    assert!((2.8..3.3).contains(&bits), "{}", found.measured.total);
+}
+
+#[test]
+fn fixed_bytes_get_the_values_that_fail() {
+    let bytes = b"v7";
+    let mut pool = Pool::new();
+    let conditions = [(is(&mut pool, 0, b'v'), 1), (is(&mut pool, 1, b'7'), 2)];
+    let found = weakened(&mut pool, &conditions, bytes, |input| {
+        input[0][0] == b'v' && matches!(input[0][1], b'3' | b'7' | 0x80..=0x8f)
+    });
+    // The second byte has 18 values.
+    let bits = 8.0 + 8.0 - 18f64.log2();
+    assert!((found.measured.total.value() - bits).abs() < 0.3, "{}", found.measured.total);
+}
+
+#[test]
+fn the_result_is_not_worse_than_the_path_and_the_same_for_a_seed() {
+    let bytes = b"GET /index.html HTTP/1.1";
+    let fails = |input: &[Vec<u8>]| {
+        let method: &[u8] = &input[0][..3];
+        (method == b"GET" || method == b"PUT") && !input[0][4..].contains(&b'\n')
+    };
+    let once = || {
+        let mut pool = Pool::new();
+        let mut conditions = Vec::new();
+        for at in 0..3 {
+            conditions.push((is(&mut pool, at, bytes[at as usize]), u64::from(at)));
+        }
+        for at in 4..bytes.len() as u32 {
+            let newline = is(&mut pool, at, b'\n');
+            conditions.push((pool.not(newline), 50));
+            conditions.push((is(&mut pool, at, bytes[at as usize]), 60));
+        }
+        let found = weakened(&mut pool, &conditions, bytes, fails);
+        let tests: Vec<Test> = conditions.iter().copied().map(test).collect();
+        let path = PathCondition::new(&mut pool, &tests, &original(bytes)).total();
+        (found.measured.total, found.double.bytes, path)
+    };
+    let (bits, double, path) = once();
+    assert!(bits.upper() < path.upper() / 4.0, "{bits} against {path}");
+    assert!(fails(&double));
+    assert_eq!(once().1, double);
+}
+
+#[test]
+fn without_a_path_runs_alone_find_what_is_needed() {
+    let bytes = b"Subject: quarterly figures\nX-Size: 88\n";
+    let at = 35;
+    let mut fails =
+        |input: &[Vec<u8>]| input[0][27..35].eq(b"X-Size: ") && input[0][at].is_ascii_digit();
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let found = blackbox(&original(bytes), &mut fails, limits(), &mut rng, &mut |_| {})
+        .expect("a function can always be called")
+        .expect("the original fails");
+    let bits = 64.0 + 8.0 - 10f64.log2();
+    assert!((found.measured.total.value() - bits).abs() < 0.5, "{}", found.measured.total);
+    assert!(fails(&found.double.bytes));
+}
