@@ -1,0 +1,184 @@
+//! The quick part of the privacy bench: claims hold on some programs, mutants are caught, and secrets
+//! in unused fields are as random as they should be. `cargo xtask privacy` does all of it.
+
+use stunt_privacy::anonymiser::{Algorithm, Drawn, report};
+use stunt_privacy::canaries::{CHANCE, kept};
+use stunt_privacy::cells::same_again;
+use stunt_privacy::chance::plausible;
+use stunt_privacy::claims::{Cell, Method, cell};
+use stunt_privacy::game::play;
+use stunt_privacy::listed::Listed;
+use stunt_privacy::programs::{FREE, RECORDS, named, small};
+
+/// A surprise of this size is no chance.
+const DOUBT: f64 = 1e-6;
+
+fn run(program: &str, algorithm: Algorithm, seeds: u64) -> (Listed, Cell) {
+    let listed = Listed::new(named(program).expect("there is one"));
+    let cell = cell(&listed, algorithm, seeds).expect("every original has a double");
+    (listed, cell)
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-6
+}
+
+#[test]
+fn castro_claims_exactly_what_is_learned() {
+    for program in small() {
+        let listed = Listed::new(program);
+        let cell = cell(&listed, Algorithm::Castro, 1).expect("every original has a double");
+        assert_eq!((cell.method, cell.wrong), (Method::Exact, 0), "{}", program.name);
+        // Paths share no input: the set is all that is learned.
+        assert!(near(cell.claim, cell.truth), "{}: {} {}", program.name, cell.claim, cell.truth);
+        assert!(!cell.flagged());
+    }
+}
+
+#[test]
+fn mpp_reveals_the_failure_alone() {
+    for program in ["case", "loop", "score", "find", "tlv"] {
+        for algorithm in [Algorithm::Mpp, Algorithm::MppCanonical] {
+            let (listed, cell) = run(program, algorithm, 1);
+            assert_eq!((cell.method, cell.wrong), (Method::Exact, 0), "{program}");
+            assert!(near(cell.claim, listed.floor()), "{program}: {}", cell.claim);
+            assert!(near(cell.truth, listed.floor()), "{program}: {}", cell.truth);
+            assert!(near(cell.worst, listed.floor()), "{program}: {}", cell.worst);
+        }
+    }
+}
+
+#[test]
+fn mpp_chooses_paths_by_the_number_of_their_inputs() {
+    let listed = Listed::new(named("score").expect("there is one"));
+    let mut counts = vec![0u32; listed.failing.len()];
+    for seed in 0..1500 {
+        let double = report(Algorithm::Mpp, listed.program, &listed.failing[0], seed);
+        let double = double.expect("there is a double").double;
+        counts[listed.number(&double).expect("it fails") as usize] += 1;
+    }
+    for &count in &counts {
+        assert!(plausible(count, 1500, 1.0 / counts.len() as f64, DOUBT), "{counts:?}");
+    }
+}
+
+#[test]
+fn camouflage_counts_that_it_differs() {
+    for program in ["case", "score"] {
+        let (_, cell) = run(program, Algorithm::Camouflage, 128);
+        assert!(!cell.flagged(), "{program}: {} {}", cell.claim, cell.truth);
+    }
+}
+
+#[test]
+fn camouflage_counts_that_it_differs_where_bytes_depend_on_each_other() {
+    let (_, cell) = run("compare", Algorithm::Camouflage, 256);
+    assert!(!cell.flagged(), "{} {}", cell.claim, cell.truth);
+}
+
+#[test]
+fn reap_rm_claims_no_less_than_is_learned() {
+    let (_, cell) = run("score", Algorithm::ReapRm, 32);
+    assert!(!cell.flagged(), "{} {}", cell.claim, cell.truth);
+}
+
+#[test]
+fn weakening_claims_no_less_than_is_learned() {
+    for program in ["case", "score"] {
+        for algorithm in [Algorithm::Weaken, Algorithm::BlackBox] {
+            let (listed, cell) = run(program, algorithm, 2);
+            assert_eq!(cell.wrong, 0, "{program}");
+            assert!(!cell.flagged(), "{program}: {} {}", cell.claim, cell.truth);
+            assert!(cell.truth >= listed.floor());
+        }
+    }
+}
+
+#[test]
+fn a_double_that_must_differ_is_caught() {
+    for program in ["case", "score"] {
+        let (_, mutant) = run(program, Algorithm::MustDiffer, 128);
+        assert!(mutant.flagged(), "{program}: {} {}", mutant.claim, mutant.truth);
+        // The same doubles with the figure that counts it are not.
+        let (_, honest) = run(program, Algorithm::Camouflage, 128);
+        assert!(!honest.flagged() && near(honest.truth, mutant.truth), "{program}");
+    }
+}
+
+#[test]
+fn a_double_that_keeps_a_byte_is_caught() {
+    // It may end up outside of its set, or tell more than its set does.
+    let (_, outside) = run("compare", Algorithm::Keeps, 2);
+    assert!(outside.wrong > 0 && outside.flagged());
+    let (_, inside) = run("loop", Algorithm::Keeps, 32);
+    assert!(inside.wrong == 0 && inside.flagged(), "{} {}", inside.claim, inside.truth);
+}
+
+#[test]
+fn castro_twice_is_castro_once() {
+    for (program, failing) in RECORDS {
+        for algorithm in [Algorithm::Castro, Algorithm::Mpp] {
+            let share = same_again(algorithm, program, &[failing.to_vec()], 10);
+            let share = share.expect("there are doubles");
+            assert_eq!(share.hits, share.runs, "{}", program.name);
+        }
+    }
+}
+
+#[test]
+fn two_originals_of_a_path_cannot_be_told_apart_unless_doubles_avoid_them() {
+    let case = named("case").expect("there is one");
+    let originals: [&[u8]; 2] = [b"GoA", b"Gob"];
+    for algorithm in [Algorithm::Castro, Algorithm::Mpp, Algorithm::CastroCanonical] {
+        let won = play(algorithm, case, originals, 400, 1000).expect("there are doubles");
+        assert!(plausible(won.hits, won.runs, 0.5, DOUBT), "{algorithm:?}: {won:?}");
+    }
+    let won = play(Algorithm::MustDiffer, case, originals, 400, 6000).expect("there are doubles");
+    assert!(!plausible(won.hits, won.runs, 0.5, DOUBT), "{won:?}");
+}
+
+#[test]
+fn secrets_in_unused_fields_are_left_to_chance() {
+    for (program, failing) in RECORDS {
+        let share = kept(Algorithm::Castro, program, failing, 300).expect("there are doubles");
+        assert!(plausible(share.hits, share.runs, CHANCE, DOUBT), "{share:?}");
+    }
+    let (program, failing) = &RECORDS[0];
+    let share = |algorithm, doubles| kept(algorithm, program, failing, doubles).expect("doubles");
+    for algorithm in [Algorithm::Mpp, Algorithm::Weaken] {
+        let it = share(algorithm, 40);
+        assert!(plausible(it.hits, it.runs, CHANCE, DOUBT), "{algorithm:?}: {it:?}");
+    }
+    // Too few and too many.
+    let (few, many) = (share(Algorithm::MustDiffer, 300), share(Algorithm::Keeps, 300));
+    assert_eq!(few.hits, 0);
+    assert!(!plausible(few.hits, few.runs, CHANCE, DOUBT));
+    assert!(!plausible(many.hits, many.runs, CHANCE, DOUBT), "{many:?}");
+}
+
+#[test]
+fn records_fail_whatever_their_free_bytes_are() {
+    for (program, failing) in RECORDS {
+        let mut input = failing.to_vec();
+        assert!(program.fails(&input), "{}", program.name);
+        for value in [0, 1, 0x7f, 0xff] {
+            input[FREE].fill(value);
+            assert!(program.fails(&input), "{}", program.name);
+        }
+    }
+}
+
+#[test]
+fn canonical_doubles_depend_on_the_path_alone() {
+    let listed = Listed::new(named("http").expect("there is one"));
+    for path in &listed.paths {
+        let double = |number: u32| {
+            let own = &listed.failing[number as usize];
+            let it = report(Algorithm::CastroCanonical, listed.program, own, u64::from(number));
+            it.expect("there is a double")
+        };
+        let first = double(path[0]);
+        assert!(matches!(first.drawn, Drawn::Nothing));
+        assert!(path.iter().all(|&number| double(number).double == first.double));
+    }
+}
