@@ -29,7 +29,7 @@ int main(int argc, char **argv) {
 
 /// A text that the failure does not need, but for its first three letters, and that must not appear
 /// anywhere. No part of it is a part of an English word or a hexadecimal number.
-const CANARY: &[u8] = b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle;kwaszenina #7Jx!vQ;ZQ-VW-KX\n";
+const CANARY: &[u8] = b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle;kwaszywona #7Jx!vQ;ZQ-VW-KX\n";
 
 fn report_of(path: &Path) -> Report {
     Report::read(path).expect("a report").report
@@ -40,8 +40,18 @@ fn a_crash_becomes_a_report_that_replays() {
     let place = Place::new("whole");
     let program = place.compile("parser", PARSER, &[]);
     place.write("private.txt", CANARY);
-    let output =
-        place.stunt(&["anonymize", "-i", "private.txt", "--seed", "1", "--", &program, "@@"]);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "private.txt",
+        "--seed",
+        "1",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let said = text(&output.stdout);
     assert!(said.starts_with("The program fails with abort in check"), "{said}");
@@ -71,6 +81,8 @@ fn json_has_what_programs_need() {
     place.write("private.txt", CANARY);
     let output = place.stunt(&[
         "anonymize",
+        "--algorithm",
+        "relaxed",
         "-i",
         "private.txt",
         "-o",
@@ -129,15 +141,19 @@ int main(int argc, char **argv) {
     place.write("private.txt", CANARY);
     for (number, extra) in [
         &["-vv", "--stats"][..],
-        &["--json"],
+        &["--json", "--algorithm", "relaxed"],
         &["--algorithm", "castro"],
         &["--algorithm", "camouflage"],
+        &["--algorithm", "respa"],
+        &["--algorithm", "reap-bag"],
+        &["--algorithm", "blackbox"],
     ]
     .iter()
     .enumerate()
     {
         let report = format!("r{number}.zip");
         let mut arguments = vec!["anonymize", "-i", "private.txt", "--seed", "5", "-o", &report];
+        arguments.extend(["--effort", "1500"]);
         arguments.extend(*extra);
         arguments.extend(["--", &program, "@@"]);
         let output = place.stunt(&arguments);
@@ -176,7 +192,17 @@ int main(int argc, char **argv) {
     let program = place.compile("three", source, &[]);
     place.write("in.txt", b"stdin-secret");
     let output = place
-        .command(&["anonymize", "-i", "in.txt", "-o", "r.zip", "--symbolic-arg", "2"])
+        .command(&[
+            "anonymize",
+            "--algorithm",
+            "relaxed",
+            "-i",
+            "in.txt",
+            "-o",
+            "r.zip",
+            "--symbolic-arg",
+            "2",
+        ])
         .args(["--symbolic-env", "STUNT_TEST_SECRET", "--", &program, "plain", "arg-secret"])
         .env("STUNT_TEST_SECRET", "env-secret")
         .output()
@@ -189,7 +215,10 @@ int main(int argc, char **argv) {
     // Three bytes are known; the others of the argument and of the variable are not zero.
     let not_zero = (256.0_f64 / 255.0).log2();
     let expected = 24.0 + not_zero * ("arg-secret".len() + "env-secret".len() - 2) as f64;
-    assert!((opened.report.leak.bits - expected).abs() < 1e-5, "{}", opened.report.leak.bits);
+    // Where the variable lies on the stack decides how the C library looks for it, and so what a few
+    // of its bytes must not be.
+    let bits = opened.report.leak.bits;
+    assert!((expected - 1e-5..expected + 0.5).contains(&bits), "{bits}");
     assert!(!opened.doubles[1].contains(&0) && !opened.doubles[2].contains(&0));
     for machine in [&[][..], &["--machine"]] {
         let mut arguments = vec!["replay", "r.zip"];
@@ -228,7 +257,8 @@ fn what_cannot_be_a_program_gets_a_sentence() {
         ("./script", "is a script for python3; run that, with the script as its argument"),
         ("./", "is not a file; give the path of a program"),
     ] {
-        let output = place.stunt(&["anonymize", "-i", "in", "--", program, "@@"]);
+        let output =
+            place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", program, "@@"]);
         place.refused(&output, 2, sentence);
     }
 }
@@ -252,15 +282,25 @@ fn inputs_that_cannot_be_used_get_a_sentence() {
         ("large", "is larger than 64 MB, the most that stunt follows"),
         ("pipe", "is not a regular file; copy it into one"),
     ] {
-        let output = place.stunt(&["anonymize", "-i", input, "--", &program, "@@"]);
+        let output = place.stunt(&[
+            "anonymize",
+            "--algorithm",
+            "relaxed",
+            "-i",
+            input,
+            "--",
+            &program,
+            "@@",
+        ]);
         place.refused(&output, 2, sentence);
     }
-    let output = place.stunt(&["anonymize", "-i", "/dev/zero", "--", &program]);
+    let output =
+        place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "/dev/zero", "--", &program]);
     place.refused(&output, 2, "is larger than 64 MB");
     // Standard input is /dev/null.
-    let output = place.stunt(&["anonymize", "--", &program]);
+    let output = place.stunt(&["anonymize", "--algorithm", "relaxed", "--", &program]);
     place.refused(&output, 2, "the input is empty");
-    let output = place.stunt(&["anonymize", "--", &program, "@@"]);
+    let output = place.stunt(&["anonymize", "--algorithm", "relaxed", "--", &program, "@@"]);
     place.refused(&output, 2, "there is @@ in the arguments, but no input: give one with -i");
     for (flags, sentence) in [
         (&["--public", "file:0-2"][..], "the whole input is public"),
@@ -269,13 +309,23 @@ fn inputs_that_cannot_be_used_get_a_sentence() {
         (&["--symbolic-arg", "2"], "there is no argument 2 that could be private"),
         (&["--symbolic-env", "NO_SUCH_VARIABLE"], "the environment has no variable"),
     ] {
-        let mut arguments = vec!["anonymize", "-i", "in"];
+        let mut arguments = vec!["anonymize", "--algorithm", "relaxed", "-i", "in"];
         arguments.extend(flags);
         arguments.extend(["--", &program, "@@"]);
         place.refused(&place.stunt(&arguments), 2, sentence);
     }
-    let output =
-        place.stunt(&["anonymize", "-i", "in", "--fails-if", "crash", "--", &program, "@@"]);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "in",
+        "--fails-if",
+        "crash",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("say exit=N, signal=N, stdout~REGEX or stderr~REGEX"));
 }
@@ -288,17 +338,41 @@ fn a_program_that_does_not_fail_says_what_it_did() {
         place.compile("sleeper", "#include <unistd.h>\nint main() { for (;;) pause(); }", &[]);
     let code = place.compile("code", "int main() { return 7; }", &[]);
     place.write("in", b"fine");
-    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    let output =
+        place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"]);
     place.refused(&output, 3, "does not fail on this input: it exited with status 0");
-    let output = place.stunt(&["anonymize", "-i", "in", "--", &code, "@@"]);
+    let output =
+        place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &code, "@@"]);
     place.refused(
         &output,
         3,
         "it exited with status 7; if that is the failure, say --fails-if exit=7",
     );
-    let output = place.stunt(&["anonymize", "-i", "in", "--fails-if", "exit=8", "--", &code, "@@"]);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "in",
+        "--fails-if",
+        "exit=8",
+        "--",
+        &code,
+        "@@",
+    ]);
     place.refused(&output, 3, "it exited with status 7; --fails-if exit=8 does not hold");
-    let output = place.stunt(&["anonymize", "-i", "in", "--timeout", "1", "--", &sleeper, "@@"]);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "in",
+        "--timeout",
+        "1",
+        "--",
+        &sleeper,
+        "@@",
+    ]);
     place.refused(&output, 3, "it did not end in time; give it more with --timeout");
 }
 
@@ -313,6 +387,8 @@ int main(int argc, char **argv) { return getchar() == '!' ? 9 : 0; }
     place.write("in", b"!secret");
     let output = place.stunt(&[
         "anonymize",
+        "--algorithm",
+        "relaxed",
         "-i",
         "in",
         "--fails-if",
@@ -348,9 +424,10 @@ int main(int argc, char **argv) {
     let mark = format!("-DMARK=\"{}\"", place.path("mark").display());
     let program = place.compile("changing", source, &[&mark]);
     place.write("in", b"x");
-    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    let output =
+        place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"]);
     place.refused(&output, 5, "the program fails differently each time: SIGSEGV in main");
-    // A program that fails only sometimes says so, too.
+    // A program that fails only sometimes has a double that fails only sometimes, and it is said.
     let source = r#"
 #include <stdio.h>
 #include <stdlib.h>
@@ -362,8 +439,11 @@ int main(int argc, char **argv) {
 "#;
     let mark = format!("-DMARK=\"{}\"", place.path("other-mark").display());
     let program = place.compile("sometimes", source, &[&mark]);
-    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
-    place.refused(&output, 3, "the second time it exited with status 0");
+    let output =
+        place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.contains("it came in 5 of 10 runs on the original"), "{said}");
 }
 
 #[test]
@@ -383,12 +463,102 @@ int main(int argc, char **argv) {
 "#;
     let program = place.compile("vector", source, &[]);
     place.write("in", b"x");
-    for command in ["anonymize", "trace"] {
-        let output = place.stunt(&[command, "-i", "in", "--", &program, "@@"]);
+    for command in [&["anonymize", "--algorithm", "relaxed"][..], &["trace"]] {
+        let output = place.stunt(&[command, &["-i", "in", "--", &program, "@@"]].concat());
         place.refused(&output, 4, "does not have the instruction `vaddps");
         let said = text(&output.stderr);
         assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
     }
+}
+
+#[test]
+fn what_the_machine_lacks_is_done_without_it() {
+    let place = Place::new("fallback");
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  char data[16] = {0};
+  fread(data, 1, 15, fopen(argv[1], "rb"));
+  __asm__ volatile("vaddps %%ymm1, %%ymm1, %%ymm1" ::: "xmm1");
+  if (data[0] == 'K' && data[5] >= '0' && data[5] <= '9') abort();
+  return 0;
+}
+"#;
+    let program = place.compile("vector", source, &[]);
+    place.write("in", b"Ketty4private!!");
+    let output =
+        place.stunt(&["anonymize", "--seed", "1", "--json", "-i", "in", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(json["notes"].to_string().contains("vaddps"), "{}", json["notes"]);
+    // One byte and a digit: 8 + 4.68 bits; what was measured may be a little more.
+    let bits = json["leak"]["bits"].as_f64().expect("a figure");
+    assert!((12.6..14.5).contains(&bits), "{bits}");
+}
+
+#[test]
+fn scripts_get_doubles_too() {
+    let place = Place::new("script");
+    let source = r#"#!/usr/bin/python3 -SE
+import sys
+for line in open(sys.argv[1], "rb"):
+    key, _, value = line.partition(b"=")
+    if key == b"age":
+        int(value)
+"#;
+    place.write("ages.py", source.as_bytes());
+    let script = place.path("ages.py");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&script, mode).expect("executable");
+    place.write("in", b"who=Wilhelmina\nage=none of yours\n");
+    let output = place.stunt(&[
+        "anonymize",
+        "--seed",
+        "1",
+        "--effort",
+        "1000",
+        "--json",
+        "-i",
+        "in",
+        "-o",
+        "r.zip",
+        "--",
+        &script.display().to_string(),
+        "@@",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(json["failure"]["words"].to_string().contains("ValueError"), "{}", json["failure"]);
+    // The key must stay, and that its value is no number; how much else goes is a matter of time.
+    let bits = json["leak"]["bits"].as_f64().expect("a figure");
+    assert!((8.0 * 4.0..8.0 * 30.0).contains(&bits), "{bits}");
+    let replayed = place.stunt(&["replay", "r.zip", "--", &script.display().to_string(), "@@"]);
+    assert_eq!(replayed.status.code(), Some(0), "{}", text(&replayed.stderr));
+}
+
+#[test]
+fn a_failure_that_comes_now_and_then_is_handled_and_said() {
+    let place = Place::new("flaky");
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  char data[32] = {0};
+  fread(data, 1, 31, fopen(argv[1], "rb"));
+  if (data[3] == '!' && getpid() % 3) abort();
+  return 0;
+}
+"#;
+    let program = place.compile("flaky", source, &[]);
+    place.write("in", b"oh ! what a private document");
+    let output = place.stunt(&["anonymize", "--json", "-i", "in", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let notes = json["notes"].to_string();
+    assert!(notes.contains("does not come every time"), "{notes}");
+    assert!(json["leak"]["bits"].as_f64().is_some_and(|bits| bits < 16.0), "{}", json["leak"]);
 }
 
 #[test]
@@ -401,7 +571,8 @@ int main(int argc, char **argv) { if (inotify_init1(0) < 0) return 1; abort(); }
 "#;
     let program = place.compile("watcher", source, &[]);
     place.write("in", b"x");
-    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    let output =
+        place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"]);
     place.refused(&output, 4, "which does not have the system call inotify_init1, it exited with");
     let said = text(&output.stderr);
     assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
@@ -420,7 +591,18 @@ int main(int argc, char **argv) {
 "#;
     let program = place.compile("greedy", source, &[]);
     place.write("in", b"x");
-    let output = place.stunt(&["anonymize", "-i", "in", "--memory", "16M", "--", &program, "@@"]);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "in",
+        "--memory",
+        "16M",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
     assert!(!place.path("stunt-report.zip").exists());
 }
@@ -436,7 +618,18 @@ fn a_report_that_cannot_be_written_leaves_nothing() {
         ("folder", "folder is not a file; give the report another name"),
         ("/dev/full", "/dev/full is not a file; give the report another name"),
     ] {
-        let output = place.stunt(&["anonymize", "-i", "in", "-o", output, "--", &program, "@@"]);
+        let output = place.stunt(&[
+            "anonymize",
+            "--algorithm",
+            "relaxed",
+            "-i",
+            "in",
+            "-o",
+            output,
+            "--",
+            &program,
+            "@@",
+        ]);
         place.refused(&output, 2, sentence);
     }
     // Half-way through, there is no room for more: files may have 1,024 bytes. The double has less,
@@ -490,7 +683,16 @@ int main(int argc, char **argv) {
         let mut child = place
             .program("env")
             .args(["--default-signal=INT,TERM,HUP", &format!("--ignore-signal={ignored}")])
-            .args([env!("CARGO_BIN_EXE_stunt"), "anonymize", "-i", "in", "--timeout", "3600"])
+            .args([
+                env!("CARGO_BIN_EXE_stunt"),
+                "anonymize",
+                "--algorithm",
+                "relaxed",
+                "-i",
+                "in",
+                "--timeout",
+                "3600",
+            ])
             .args(["--", &program, "@@"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -524,7 +726,18 @@ fn a_replay_that_goes_otherwise_says_how() {
     let place = Place::new("otherwise");
     let program = place.compile("parser", PARSER, &[]);
     place.write("in", CANARY);
-    let made = place.stunt(&["anonymize", "-i", "in", "-o", "r.zip", "--", &program, "@@"]);
+    let made = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "in",
+        "-o",
+        "r.zip",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
     let fixed = place.compile("fixed", "int main() { return 0; }", &[]);
     let other = place.compile("other", "int main() { *(volatile char *)0 = 1; }", &[]);
@@ -592,7 +805,18 @@ fn a_double_is_kept_if_asked() {
     let place = Place::new("kept");
     let program = place.compile("parser", PARSER, &[]);
     place.write("in", CANARY);
-    let made = place.stunt(&["anonymize", "-i", "in", "-o", "r.zip", "--", &program, "@@"]);
+    let made = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "in",
+        "-o",
+        "r.zip",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
     let output = place.stunt(&["replay", "--keep", "r.zip"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -608,7 +832,18 @@ fn a_report_does_not_choose_the_folder_of_a_program() {
     let place = Place::new("stranger");
     let program = place.compile("parser", PARSER, &[]);
     place.write("in", CANARY);
-    let made = place.stunt(&["anonymize", "-i", "in", "-o", "r.zip", "--", &program, "@@"]);
+    let made = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "in",
+        "-o",
+        "r.zip",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
     let opened = Report::read(place.path("r.zip")).expect("a report");
     for name in ["/bin/touch", "../parser", ".", ""] {
@@ -644,14 +879,34 @@ fn logs_have_a_line_for_each_part_of_the_work() {
     let place = Place::new("logs");
     let program = place.compile("parser", PARSER, &[]);
     place.write("in", CANARY);
-    let output = place.stunt(&["anonymize", "-v", "-i", "in", "--", &program, "@@"]);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-v",
+        "-i",
+        "in",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert_eq!(output.status.code(), Some(0));
     let said = text(&output.stderr);
     for span in ["trace{", "solve{", "count: close", "verify{"] {
         assert!(said.contains(span), "{span} in {said}");
     }
     assert!(!said.contains("DEBUG"), "{said}");
-    let output = place.stunt(&["anonymize", "-vv", "-i", "in", "--", &program, "@@"]);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-vv",
+        "-i",
+        "in",
+        "--",
+        &program,
+        "@@",
+    ]);
     assert!(text(&output.stderr).contains("DEBUG"), "{}", text(&output.stderr));
 }
 
@@ -676,19 +931,16 @@ fn the_readme_shows_real_output() {
     ];
     for call in calls {
         let output = text(&place.stunt(&call.split(' ').collect::<Vec<_>>()).stdout);
-        // Of the figures some are times, and addresses depend on the compiler.
-        let parts = if call.starts_with("inspect") {
-            let graph = output.find("The file, ").expect("the graph");
-            let head = output.find("\n\n").expect("the head");
-            vec![&output[..head], &output[graph..]]
-        } else {
-            vec![output.as_str()]
-        };
         assert!(readme.contains(&format!("$ stunt {call}\n")), "README.md has no `stunt {call}`");
-        for part in parts {
+        // Figures depend on chance and on the machine, addresses on the compiler, and the picture on
+        // the figures; how lines begin does not.
+        let shown = without_digits(&readme);
+        for line in output.lines().take_while(|line| !line.starts_with("The file, ")) {
+            let line = without_digits(line);
+            let start: String = line.chars().take(20).collect();
             assert!(
-                readme.contains(part),
-                "README.md has other text for `stunt {call}`:\n{output}"
+                shown.contains(&start),
+                "README.md has no `{start}` for `stunt {call}`:\n{output}"
             );
         }
     }
@@ -713,4 +965,17 @@ fn other_tools_understand_the_path_condition() {
         let measured = place.stunt(&["measure", "condition.smt2"]);
         assert!(text(&measured.stdout).contains("reveals exactly 24.00 bits of 24"));
     }
+}
+
+/// A text with one mark for every number.
+fn without_digits(text: &str) -> String {
+    let mut out = String::new();
+    for character in text.chars() {
+        match character {
+            '0'..='9' if out.ends_with('#') => {}
+            '0'..='9' => out.push('#'),
+            other => out.push(other),
+        }
+    }
+    out
 }

@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use regex::bytes::Regex;
-use stunt_native::{Ending, Run};
+use stunt_native::{Ending, Run, failure_of_script};
+use stunt_path::Failure;
 
 /// A condition on how a run ends.
 #[derive(Clone, Debug)]
@@ -57,6 +58,15 @@ impl FailsIf {
             What::Stdout(regex) => regex.is_match(run.stdout.reveal()),
             What::Stderr(regex) => regex.is_match(run.stderr.reveal()),
         }
+    }
+}
+
+/// How a run failed, if it did: as the user says, by itself, or with an uncaught exception of the
+/// language that it is written in.
+pub fn failure_of(run: &Run, fails_if: Option<&FailsIf>) -> Option<Failure> {
+    match fails_if {
+        Some(condition) => condition.holds(run).then(|| Failure::stated(condition.text())),
+        None => run.failure.clone().or_else(|| failure_of_script(run)),
     }
 }
 

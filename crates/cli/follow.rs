@@ -1,7 +1,6 @@
 //! A run in the machine that is followed: its failure, and the tests that led to it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
@@ -10,7 +9,7 @@ use stunt_machine::linux::{Ending, Input, LimitReached, Limits, Setup, syscall_n
 use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_native::{Private, Run};
-use stunt_path::{Failure, Test, TestKind};
+use stunt_path::{Failure, Original, Test, TestKind};
 use stunt_report::SourceName;
 use stunt_terms::{InputByte, Pool};
 
@@ -67,10 +66,23 @@ pub fn follow(
     relax: Relaxations,
     check_memory: bool,
 ) -> Result<Result<Followed, Stopped>> {
+    follow_on(subject, None, relax, check_memory)
+}
+
+/// The same on another input of the same shape, if there is one.
+pub fn follow_on(
+    subject: &Subject,
+    input: Option<&Original>,
+    relax: Relaxations,
+    check_memory: bool,
+) -> Result<Result<Followed, Stopped>> {
     let begun = Instant::now();
-    let (setup, inputs) = subject.in_machine()?;
+    let (setup, inputs) = match input {
+        Some(input) => subject.in_machine_on(input)?,
+        None => subject.in_machine()?,
+    };
     let mut symbolic = Symbolic::new(relax);
-    symbolic.set_input(subject.original.assignment());
+    symbolic.set_input(input.unwrap_or(&subject.original).assignment());
     if check_memory {
         symbolic.check_memory();
     }
@@ -107,7 +119,7 @@ pub fn follow(
 
 /// Arguments and variables end at their first zero: whatever the program looked at, a double that
 /// has one within could not even be handed over.
-fn texts_without_zeros(pool: &mut Pool, subject: &Subject) -> Vec<Test> {
+pub fn texts_without_zeros(pool: &mut Pool, subject: &Subject) -> Vec<Test> {
     let hidden = subject.original.hidden();
     let in_text = |byte: &&InputByte| {
         let source = &subject.sources[usize::from(byte.source)].name;
@@ -194,12 +206,12 @@ fn to_end(machine: &mut Machine, subject: &Subject, begun: Instant) -> Result<En
 }
 
 fn failure(machine: &mut Machine, ending: Ending) -> Option<Failure> {
-    let symbols = Symbols::new(Box::new(|path| std::fs::read(path).ok().map(Arc::from)));
+    let symbols = Symbols::of_host();
     machine.failure(ending, &symbols)
 }
 
 /// How the run ended, as if it had been a native one.
-fn native_ending(ending: Ending) -> stunt_native::Ending {
+pub fn native_ending(ending: Ending) -> stunt_native::Ending {
     match ending {
         Ending::Exited(code) => stunt_native::Ending::Exit(code),
         Ending::Killed(signal) => stunt_native::Ending::Signal(signal.number as u8),

@@ -2,7 +2,8 @@
 //!
 //! Always: a file that is being written when the signal comes is there whole or not at all, and
 //! scratch folders are gone. Programs that run natively die with the thread that follows them,
-//! which the kernel sees to. Signals that whoever started stunt has ignored stay ignored.
+//! which the kernel sees to. Signals that whoever started stunt has ignored stay ignored. A search
+//! that has something to show already ends with that at the first Ctrl-C.
 #![allow(unsafe_code)] // Signal sets and `sigwait` have no safe interface; each call has its proof.
 
 use std::fs;
@@ -10,6 +11,7 @@ use std::io::{IsTerminal, Write};
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -28,6 +30,19 @@ fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
 pub fn whole<T>(work: impl FnOnce() -> T) -> T {
     let _held = folders();
     work()
+}
+
+/// A search is under way that can end with what it has.
+static SEARCHING: AtomicBool = AtomicBool::new(false);
+/// The search is asked to end.
+static ENOUGH: AtomicBool = AtomicBool::new(false);
+
+/// Searches; the flag is set when the user has had enough, and the search ends with what it has.
+pub fn search<T>(work: impl FnOnce(&'static AtomicBool) -> T) -> T {
+    SEARCHING.store(true, Ordering::SeqCst);
+    let found = work(&ENOUGH);
+    SEARCHING.store(false, Ordering::SeqCst);
+    found
 }
 
 /// Makes a folder that goes away if stunt is interrupted.
@@ -80,10 +95,16 @@ fn heeded() -> libc::sigset_t {
 /// Waits for a signal; then cleans up and ends the process.
 fn stop_on(heeded: &libc::sigset_t) {
     let mut signal = 0;
-    // SAFETY: the set is a valid one, and the number is ours; both outlive the call.
-    let waited = unsafe { libc::sigwait(&raw const *heeded, &raw mut signal) };
-    if waited != 0 {
-        return;
+    loop {
+        // SAFETY: the set is a valid one, and the number is ours; both outlive the call.
+        let waited = unsafe { libc::sigwait(&raw const *heeded, &raw mut signal) };
+        if waited != 0 {
+            return;
+        }
+        let first = || !ENOUGH.swap(true, Ordering::SeqCst);
+        if signal != libc::SIGINT || !SEARCHING.load(Ordering::SeqCst) || !first() {
+            break;
+        }
     }
     // Held for ever: nobody begins anything new.
     let folders = folders();

@@ -26,6 +26,12 @@ impl Progress {
         tracing::info!("{what}");
     }
 
+    /// A search has got so far.
+    pub fn falling(&self, bits: f64, effort: u64, of: &'static str) {
+        self.0.set_message(format!("looking for a better double: {bits:.0} bits, {effort} {of}"));
+        tracing::debug!(bits, effort, "better");
+    }
+
     /// Nothing is going on any more: the line goes away.
     pub fn finish(&self) {
         self.0.finish_and_clear();

@@ -15,7 +15,7 @@ use stunt_native::{Ending, Native, Run};
 use stunt_path::Failure;
 use stunt_report::{Error, Opened, Report, SourceName, visible};
 
-use crate::fails_if::FailsIf;
+use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Stopped, run_double};
 use crate::outcome::{self, Outcome, Step};
 use crate::subject::{Limits, Subject};
@@ -234,7 +234,7 @@ impl<'a> Expected<'a> {
                 (false, None) => Agreement::NoFailure,
             };
         }
-        match &run.failure {
+        match &failure_of(run, None) {
             None => Agreement::NoFailure,
             Some(failure) if failure.signature() == self.report.failure.signature => {
                 Agreement::Same

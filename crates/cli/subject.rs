@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Input, InputPlace, Setup};
-use stunt_native::{Command, Stdin};
+use stunt_native::{Command, Containment, InputFile, Native, Stdin};
 use stunt_path::Original;
 use stunt_report::{Opened, Source, SourceName};
 
@@ -74,6 +74,8 @@ impl Limits {
 /// A program with its inputs.
 pub struct Subject {
     program: PathBuf,
+    /// It is a script, which an interpreter runs.
+    script: bool,
     words: Vec<OsString>,
     /// Where the inputs come from, in the order of the sources of the original.
     pub sources: Vec<Source>,
@@ -90,14 +92,18 @@ pub struct Subject {
 
 impl Subject {
     /// What the flags say.
-    pub fn new(arguments: &Arguments) -> Result<Self> {
+    pub fn new(arguments: &Arguments, scripts: bool) -> Result<Self> {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
         let program = stunt_native::find(&arguments.command[0], &path)?;
-        stunt_native::check(&program)?;
+        let script = match stunt_native::check(&program) {
+            Err(stunt_native::Error::Script { .. }) if scripts => true,
+            checked => checked.map(|()| false)?,
+        };
         let words = arguments.command.clone();
         let has_place = words[1..].iter().any(|word| contains_place(word));
         let mut subject = Self {
             program,
+            script,
             words,
             sources: Vec::new(),
             public: Vec::new(),
@@ -171,7 +177,10 @@ impl Subject {
         words: Vec<OsString>,
         limits: &Limits,
     ) -> Result<Self> {
-        stunt_native::check(&program)?;
+        let script = match stunt_native::check(&program) {
+            Err(stunt_native::Error::Script { .. }) => true,
+            checked => checked.map(|()| false)?,
+        };
         let sources = opened.report.sources.clone();
         for source in &sources {
             match &source.name {
@@ -187,6 +196,7 @@ impl Subject {
         }
         Ok(Self {
             program,
+            script,
             words,
             public: vec![Vec::new(); sources.len()],
             sources,
@@ -218,6 +228,11 @@ impl Subject {
         name.to_string_lossy().into_owned()
     }
 
+    /// Whether it is a script, which the machine cannot follow.
+    pub fn is_script(&self) -> bool {
+        self.script
+    }
+
     /// The program.
     pub fn program(&self) -> &Path {
         &self.program
@@ -235,6 +250,11 @@ impl Subject {
         self.words.iter().enumerate().skip(1).map(shown).collect()
     }
 
+    /// Who runs it natively: what runs need lies in the subject's own folder.
+    pub fn native(&self) -> Native {
+        Native::within(self.scratch.path())
+    }
+
     /// A native run on the original.
     pub fn on_original(&self) -> Command {
         self.command(self.file.as_deref(), None)
@@ -249,6 +269,23 @@ impl Subject {
             }
         }
         Ok(self.command(file.as_deref(), Some(double)))
+    }
+
+    /// A native run on an input that may make the program do anything: it is contained, and its file
+    /// is there for this run alone.
+    pub fn on_candidate(&self, input: &[Vec<u8>]) -> Command {
+        let sources = self.sources.iter().zip(input);
+        let file =
+            sources.filter(|(source, _)| source.name == SourceName::File).map(|(source, bytes)| {
+                InputFile { name: source.file_name().into(), bytes: bytes.as_slice().into() }
+            });
+        let files: Vec<InputFile> = file.collect();
+        let place = (!files.is_empty()).then(|| PathBuf::from(Command::place(0)));
+        let mut command = self.command(place.as_deref(), Some(input));
+        command.files = files;
+        command.containment = Containment::Contained;
+        command.loaded_once = true;
+        command
     }
 
     fn command(&self, file: Option<&Path>, double: Option<&[Vec<u8>]>) -> Command {
@@ -274,24 +311,35 @@ impl Subject {
         }
         command.environment = environment.into_iter().collect();
         command.time = self.timeout;
+        command.scripts = self.script;
         command
     }
 
     /// A run in the machine on the original, and its inputs.
     pub fn in_machine(&self) -> Result<(Setup, Vec<Input>)> {
+        let file = self.file.as_deref().unwrap_or(Path::new(""));
+        Ok((self.setup(&self.on_original())?, self.inputs(file)))
+    }
+
+    /// A run in the machine on another input of the same shape.
+    pub fn in_machine_on(&self, other: &Original) -> Result<(Setup, Vec<Input>)> {
+        let command = self.on_double(&other.reveal())?;
+        let name = self.sources.iter().find(|source| source.name == SourceName::File);
+        let file = name.map(|source| self.scratch.path().join(source.file_name()));
+        Ok((self.setup(&command)?, self.inputs(&file.unwrap_or_default())))
+    }
+
+    fn inputs(&self, file: &Path) -> Vec<Input> {
         let inputs = self.sources.iter().zip(&self.public).map(|(source, public)| {
             let place = match &source.name {
-                SourceName::File => {
-                    let file = self.file.as_deref().unwrap_or(Path::new("")).as_os_str();
-                    InputPlace::File(file.as_bytes().to_vec())
-                }
+                SourceName::File => InputPlace::File(file.as_os_str().as_bytes().to_vec()),
                 SourceName::Stdin => InputPlace::StandardInput,
                 SourceName::Argument(number) => InputPlace::Argument(*number as usize),
                 SourceName::Environment(name) => InputPlace::Variable(name.clone().into_bytes()),
             };
             Input { place, public: public.clone() }
         });
-        Ok((self.setup(&self.on_original())?, inputs.collect()))
+        inputs.collect()
     }
 
     /// A run in the machine on a double, whose inputs nobody follows.

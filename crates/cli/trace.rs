@@ -35,7 +35,7 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let subject = Subject::new(&arguments.subject)?;
+    let subject = Subject::new(&arguments.subject, false)?;
     let relax = if arguments.exact { Relaxations::NONE } else { Relaxations::ALL };
     let followed = match follow(&subject, relax, arguments.check_memory)? {
         Ok(followed) => followed,

@@ -1,0 +1,95 @@
+//! `blackbox`: weakening without a path, for whatever can be run: scripts, programs in other languages,
+//! and programs that need what the machine does not have.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use rand_chacha::ChaCha20Rng;
+use stunt_leakage::Bits;
+use stunt_machine::symbolic::Relaxations;
+use stunt_path::Failure;
+use stunt_search::weaken::{Limits, Progress, blackbox};
+use stunt_terms::Pool;
+use tracing::{info, info_span};
+
+use super::job::{Found, Halt, Job, Proved};
+use super::oracle::NativeOracle;
+use super::weakening::{BLANKING, facts, notes};
+use crate::follow::Followed;
+use crate::interrupt;
+use crate::outcome::Outcome;
+
+impl Job<'_> {
+    /// A double that nothing but runs were needed for; `why` is said to the user.
+    pub(super) fn blackbox(
+        &mut self,
+        failure: &Failure,
+        why: &str,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Result<Found, Outcome>> {
+        info!(why, "without the machine");
+        let mut oracle = NativeOracle::new(self, failure);
+        if !oracle.agrees().map_err(|error| anyhow!(error))? {
+            let why =
+                "the program does not fail in a run that is kept from writing to files and from \
+                       the network, and random inputs are tried in no other way"
+                    .to_owned();
+            return Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })));
+        }
+        let begun = Instant::now();
+        let span = info_span!("weaken").entered();
+        let time = Duration::from_secs(self.arguments.time);
+        let start = self.blanked(&mut oracle, begun, time / BLANKING)?;
+        self.progress.stage("trying what the failure needs");
+        let line = &self.progress;
+        let weakened = interrupt::search(|cancel| {
+            let left = time.saturating_sub(begun.elapsed());
+            let limits = Limits { time: left, runs: self.arguments.effort, cancel };
+            let mut falling = |at: Progress| line.falling(at.bits, at.runs, "runs");
+            blackbox(&start, &mut oracle, limits, rng, &mut falling)
+        });
+        let weakened = weakened.map_err(|error| anyhow!(error))?;
+        let runs = oracle.runs;
+        self.seconds.search += begun.elapsed().as_secs_f64();
+        drop(span);
+        let Some(weakened) = weakened else { return Ok(Err(self.unproved())) };
+        if !self.proved(failure, &weakened.double)? {
+            return Ok(Err(self.unproved()));
+        }
+        let size = 8 * self.subject.original.hidden().len();
+        let mut all_notes = notes(&weakened);
+        if !why.is_empty() {
+            all_notes
+                .insert(0, format!("The double was found by running the program alone: {why}"));
+        }
+        let facts = facts(&weakened, runs);
+        let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
+        let followed = Followed {
+            pool: Pool::new(),
+            tests: Vec::new(),
+            failure: Some(failure.clone()),
+            ending: String::new(),
+            instructions: 0,
+            followed: 0,
+            missing: Vec::new(),
+            seconds: 0.0,
+        };
+        Ok(Ok(Found {
+            drawn,
+            // Nothing is known of the path: it may need every bit.
+            path_leak: Bits::AtMost(size as f64),
+            followed,
+            relax: Relaxations::ALL,
+            facts,
+            notes: all_notes,
+        }))
+    }
+
+    fn unproved(&self) -> Outcome {
+        let why =
+            "no double could be proved: the program does not fail natively as it does on the \
+                   original. Nothing is handed out."
+                .to_owned();
+        self.halt(Halt { outcome: Outcome::Unproved, why })
+    }
+}

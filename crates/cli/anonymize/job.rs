@@ -1,0 +1,289 @@
+//! One run of the command: the failure natively, and what every algorithm needs to find a double
+//! and to prove it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use serde_json::Value;
+use stunt_leakage::Bits;
+use stunt_machine::symbolic::Relaxations;
+use stunt_native::{Ending, Native, Run};
+use stunt_path::{Failure, FailureKind};
+use stunt_report::Seconds;
+use stunt_search::{Double, Measured, PathCondition, Share};
+use tracing::{debug, info, info_span};
+
+use super::{Arguments, Choice};
+use crate::fails_if::failure_of;
+use crate::follow::{Followed, Stopped, follow, run_double};
+use crate::outcome::Outcome;
+use crate::progress::Progress;
+use crate::subject::Subject;
+
+/// How often the program is run on the original: at least, and at most if that takes no longer than
+/// [`ORIGINAL_TIME`].
+const ORIGINAL_RUNS: (u32, u32) = (2, 10);
+const ORIGINAL_TIME: Duration = Duration::from_secs(5);
+/// The most runs on one input, if the failure comes now and then.
+const MOST_TRIES: u32 = 20;
+
+/// One run of the command.
+pub(super) struct Job<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) subject: &'a Subject,
+    pub(super) native: Native,
+    pub(super) progress: Progress,
+    pub(super) seconds: Seconds,
+    /// The failure is one that only checked memory shows.
+    pub(super) checked: bool,
+    /// How long a native run on the original takes.
+    pub(super) native_time: Duration,
+    /// How often it fails.
+    pub(super) share: Share,
+}
+
+/// Why the program could not be followed.
+pub(super) struct Halt {
+    /// What the command ends with.
+    pub(super) outcome: Outcome,
+    /// A sentence for the user.
+    pub(super) why: String,
+}
+
+/// A proved double with its figures.
+pub struct Found {
+    /// The double.
+    pub drawn: Proved,
+    /// What the original path reveals.
+    pub(super) path_leak: Bits,
+    /// The run that it comes from.
+    pub followed: Followed,
+    pub(super) relax: Relaxations,
+    /// What the search took and found, by name, for programs.
+    pub(super) facts: BTreeMap<&'static str, Value>,
+    /// What the user should know about it.
+    pub(super) notes: Vec<String>,
+}
+
+/// A double that fails as the original does.
+pub struct Proved {
+    /// The double.
+    pub double: Double,
+    pub(super) measured: Measured,
+    /// How many bits the hidden part of the input has.
+    pub(super) size: usize,
+    /// How many doubles were drawn until one failed.
+    pub(super) draws: u32,
+}
+
+impl<'a> Job<'a> {
+    /// Nothing has been done yet.
+    pub(super) fn new(arguments: &'a Arguments, subject: &'a Subject) -> Self {
+        Self {
+            arguments,
+            subject,
+            native: subject.native(),
+            progress: Progress::new(arguments.json),
+            seconds: Seconds::default(),
+            checked: false,
+            native_time: Duration::ZERO,
+            share: Share::default(),
+        }
+    }
+
+    /// Follows the original, and looks for a double.
+    pub(super) fn find(&mut self, failure: &Failure) -> Result<Result<Found, Outcome>> {
+        let mut rng =
+            self.arguments.seed.map_or_else(ChaCha20Rng::from_entropy, ChaCha20Rng::seed_from_u64);
+        if self.subject.is_script() {
+            return self.blackbox(failure, "a script cannot be followed", &mut rng);
+        }
+        match self.arguments.algorithm {
+            Choice::Blackbox => self.blackbox(failure, "", &mut rng),
+            Choice::Weaken => self.weakened(failure, &mut rng),
+            Choice::Relaxed | Choice::Castro | Choice::Camouflage => {
+                self.on_path(failure, &mut rng)
+            }
+            Choice::Mpp | Choice::ReapBrw | Choice::ReapBag | Choice::ReapRm | Choice::Respa => {
+                self.other_path(failure, &mut rng)
+            }
+        }
+    }
+
+    /// The first invalid access to memory on the original, if there is one.
+    pub(super) fn invalid_access(&mut self) -> Result<Option<Failure>> {
+        self.progress.stage("checking the program's memory");
+        let begun = Instant::now();
+        let followed = follow(self.subject, Relaxations::NONE, true)?;
+        self.seconds.trace += begun.elapsed().as_secs_f64();
+        let failure = followed.ok().and_then(|followed| followed.failure);
+        let invalid = failure.filter(|failure| failure.kind == FailureKind::InvalidAccess);
+        self.checked = invalid.is_some();
+        Ok(invalid)
+    }
+
+    /// How the program fails on the original, if it always fails in the same way when it does.
+    pub(super) fn original_failure(&mut self) -> Result<Result<Failure, Outcome>> {
+        self.progress.stage("running the program on the original");
+        let begun = Instant::now();
+        let mut seen: Option<Failure> = None;
+        let mut other = None;
+        while self.share.runs < ORIGINAL_RUNS.0
+            || (self.share.runs < ORIGINAL_RUNS.1 && begun.elapsed() < ORIGINAL_TIME)
+        {
+            let run = self.native.run(&self.subject.on_original())?;
+            let failure = self.failure_of(&run);
+            self.share.add(&[failure.is_some()]);
+            let Some(failure) = failure else {
+                other = Some(run);
+                continue;
+            };
+            self.native_time = self.native_time.max(run.duration);
+            if let Some(seen) = &seen
+                && *seen != failure
+            {
+                self.progress.finish();
+                eprintln!(
+                    "stunt: the program fails differently each time: {seen}, then {failure}. A double \
+                     cannot be proved then; try --fails-if."
+                );
+                return Ok(Err(Outcome::Unproved));
+            }
+            seen = Some(failure);
+        }
+        let Some(failure) = seen else {
+            self.progress.finish();
+            if let Some(run) = other {
+                eprintln!("stunt: {}", self.no_failure(&run));
+            }
+            return Ok(Err(Outcome::NoFailure));
+        };
+        Ok(Ok(failure))
+    }
+
+    /// How often a run is repeated until it fails, so that a failure that comes now and then is
+    /// hardly ever missed.
+    pub(super) fn tries(&self) -> u32 {
+        let share = self.share.value();
+        if share >= 1.0 || self.share.runs == 0 {
+            return 1;
+        }
+        ((0.01f64.ln() / (1.0 - share).ln()).ceil() as u32).clamp(1, MOST_TRIES)
+    }
+
+    pub(super) fn failure_of(&self, run: &Run) -> Option<Failure> {
+        failure_of(run, self.arguments.fails_if.as_ref())
+    }
+
+    fn no_failure(&self, run: &Run) -> String {
+        let hint = match (&self.arguments.fails_if, run.ending) {
+            (Some(condition), _) => format!("; --fails-if {} does not hold", condition.text()),
+            (None, Ending::Exit(0)) => String::new(),
+            (None, Ending::Exit(code)) => {
+                format!("; if that is the failure, say --fails-if exit={code}")
+            }
+            (None, Ending::TimedOut) => "; give it more with --timeout".to_owned(),
+            (None, _) => String::new(),
+        };
+        format!("the program does not fail on this input: it {}{hint}", run.ending)
+    }
+
+    /// Follows the original.
+    pub(super) fn follow(
+        &mut self,
+        failure: &Failure,
+        relax: Relaxations,
+    ) -> Result<Result<Followed, Halt>> {
+        self.progress.stage("following the input through the program");
+        let _span = info_span!("trace", ?relax).entered();
+        let followed = match follow(self.subject, relax, self.checked)? {
+            Ok(followed) => followed,
+            Err(Stopped::Unsupported(what)) => {
+                let why = format!("{what}. This is a limit of stunt, not a bug of the program.");
+                return Ok(Err(Halt { outcome: Outcome::Unsupported, why }));
+            }
+            Err(Stopped::Limit(what)) => {
+                return Ok(Err(Halt { outcome: Outcome::Limit, why: format!("{what}.") }));
+            }
+        };
+        self.seconds.trace += followed.seconds;
+        info!(
+            instructions = followed.instructions,
+            with_terms = followed.followed,
+            tests = followed.tests.len(),
+            "followed"
+        );
+        let stated = matches!(failure.kind, FailureKind::Stated(_));
+        if !stated && followed.failure.as_ref() != Some(failure) {
+            let how = match &followed.failure {
+                Some(other) => format!("fails with {other}"),
+                None => followed.ending.clone(),
+            };
+            let lacks = match &followed.missing[..] {
+                [] => String::new(),
+                calls => format!(", which does not have the system call {}", calls.join(", ")),
+            };
+            let why = format!(
+                "the program fails with {failure} natively, but in the machine{lacks}, it {how}. This is \
+                 a limit of stunt, not a bug of the program."
+            );
+            return Ok(Err(Halt { outcome: Outcome::Unsupported, why }));
+        }
+        Ok(Ok(followed))
+    }
+
+    /// Says why there is no double.
+    pub(super) fn halt(&self, halt: Halt) -> Outcome {
+        let Halt { outcome, why } = halt;
+        self.progress.finish();
+        eprintln!("stunt: {why}");
+        outcome
+    }
+
+    /// What a double reveals that takes the path of the original, without any relaxation.
+    pub(super) fn path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
+        let Ok(mut plain) = self.follow(failure, Relaxations::NONE)? else { return Ok(None) };
+        self.progress.stage("counting");
+        let _span = info_span!("count").entered();
+        let begun = Instant::now();
+        let original = &self.subject.original;
+        let leak = PathCondition::new(&mut plain.pool, &plain.tests, original).total();
+        self.seconds.count += begun.elapsed().as_secs_f64();
+        Ok(Some(leak))
+    }
+
+    /// Whether the program fails on a double as it does on the original, every time.
+    pub(super) fn proved(&mut self, failure: &Failure, double: &Double) -> Result<bool> {
+        self.progress.stage("running the program on the double");
+        let _span = info_span!("verify", runs = self.arguments.runs).entered();
+        let begun = Instant::now();
+        if self.checked {
+            // Only the machine sees it, and it does the same every time.
+            let run = run_double(self.subject, &double.bytes, true)?;
+            self.seconds.verify += begun.elapsed().as_secs_f64();
+            return Ok(run.is_ok_and(|run| run.failure.as_ref() == Some(failure)));
+        }
+        let command = self.subject.on_double(&double.bytes)?;
+        let mut all = true;
+        for _ in 0..self.arguments.runs {
+            let mut fails = false;
+            for _ in 0..self.tries() {
+                let run = self.native.run(&command)?;
+                debug!(ending = %run.ending, seconds = run.seconds(), "a native run");
+                fails = self.failure_of(&run).as_ref() == Some(failure);
+                if fails {
+                    break;
+                }
+            }
+            all &= fails;
+            if !fails {
+                break;
+            }
+        }
+        self.seconds.verify += begun.elapsed().as_secs_f64();
+        Ok(all)
+    }
+}

@@ -1,0 +1,261 @@
+//! `stunt anonymize`: from a crash on a private input to a double that may be sent.
+//!
+//! The program is run natively to see how it fails, followed in the machine to find what the
+//! failure asks of the input, and run natively again on every double, which must fail in the same
+//! way. What is not proved is not handed out. Text of the original run goes nowhere.
+
+mod assemble;
+mod blackbox;
+mod job;
+mod on_path;
+mod oracle;
+mod other_path;
+mod weakening;
+mod words;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use stunt_machine::symbolic::Relaxations;
+use stunt_report::Report;
+
+use crate::fails_if::FailsIf;
+use crate::interrupt;
+use crate::outcome::{self, Outcome};
+use crate::subject::{self, Subject};
+
+pub use job::Found;
+use job::Job;
+pub use words::to_json;
+
+/// How the double is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Choice {
+    /// What is left of the relaxed path condition when everything is gone that the failure does
+    /// not need, as real runs show it; a random input that satisfies it and fails
+    Weaken,
+    /// A random solution of the relaxed path condition
+    Relaxed,
+    /// A random solution of the path condition as it is (Castro et al.)
+    Castro,
+    /// The solution of the relaxed path condition that differs most (Camouflage)
+    Camouflage,
+    /// All paths to the failure, for small programs: the least that any double must reveal
+    Mpp,
+    /// Another path by a bounded random walk (REAP)
+    ReapBrw,
+    /// Another path by bounded, adaptive and greedy detours (REAP)
+    ReapBag,
+    /// Another path by detours that share few bytes with the original (the earlier REAP)
+    ReapRm,
+    /// Another path by searches for the least leaking one (RESPA)
+    Respa,
+    /// Like weaken, without the machine: for scripts and whatever else can be run
+    Blackbox,
+}
+
+impl Choice {
+    fn name(self) -> &'static str {
+        match self {
+            Choice::Weaken => "weaken",
+            Choice::Relaxed => "relaxed",
+            Choice::Castro => "castro",
+            Choice::Camouflage => "camouflage",
+            Choice::Mpp => "mpp",
+            Choice::ReapBrw => "reap-brw",
+            Choice::ReapBag => "reap-bag",
+            Choice::ReapRm => "reap-rm",
+            Choice::Respa => "respa",
+            Choice::Blackbox => "blackbox",
+        }
+    }
+}
+
+/// A relaxation, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Relaxation {
+    /// Comparisons of strings and memory
+    Comparisons,
+    /// Conditions of several clauses
+    Clauses,
+    /// Jumps through tables
+    Switches,
+    /// Reads from constant tables
+    Reads,
+}
+
+/// How far from the original's path to look.
+#[derive(Clone, Copy, Debug)]
+struct Radius(Option<usize>);
+
+impl std::str::FromStr for Radius {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "max" => Ok(Self(None)),
+            _ => text
+                .parse()
+                .map(|radius| Self(Some(radius)))
+                .map_err(|_| format!("`{text}` is neither a number of tests nor `max`")),
+        }
+    }
+}
+
+/// Flags of searches over paths.
+#[derive(clap::Args)]
+#[group(skip)]
+struct Search {
+    /// The most tests that a search over paths makes
+    #[arg(long, value_name = "N", default_value_t = 100_000_000)]
+    nodes: u64,
+    /// reap: the most tests of a detour
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    max_detour: usize,
+    /// reap: how often it is tried
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    attempts: u32,
+    /// respa: how far from the path to look, in tests, or `max`
+    #[arg(long, value_name = "N|max", default_value = "max")]
+    radius: Radius,
+    /// Random delays, up to so many seconds each, so that the time taken says nothing
+    #[arg(long, value_name = "SECONDS")]
+    hide_time: Option<u64>,
+}
+
+/// Flags of `stunt anonymize`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    subject: subject::Arguments,
+    /// How the double is found
+    #[arg(long, value_enum, default_value_t = Choice::Weaken)]
+    algorithm: Choice,
+    /// Do without a relaxation, to see its worth; may be given several times
+    #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
+    no_relax: Vec<Relaxation>,
+    /// Stop at the first invalid access to memory: blocks of the heap have red zones, freed ones are
+    /// not used again, canaries on the stack are watched. A double then needs the same check to fail
+    #[arg(long)]
+    check_memory: bool,
+    /// Where the report goes
+    #[arg(short, long, value_name = "REPORT", default_value = "stunt-report.zip")]
+    output: PathBuf,
+    /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
+    #[arg(long, value_name = "CONDITION")]
+    fails_if: Option<FailsIf>,
+    /// How many seconds the search for a better double may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, env = "STUNT_TIME")]
+    time: u64,
+    /// How many times weaken and blackbox may run the program
+    #[arg(long, value_name = "N", default_value_t = 4_000)]
+    effort: u64,
+    #[command(flatten)]
+    search: Search,
+    /// How often the double must fail natively
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Repeat a run; without it the randomness is fresh, as it should be for a real double
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Print what the run in the machine took, and where values were fixed
+    #[arg(long)]
+    stats: bool,
+}
+
+impl Arguments {
+    /// What is run.
+    pub fn subject(&self) -> &subject::Arguments {
+        &self.subject
+    }
+
+    /// Whether the program may be a script: not if it has to be followed.
+    fn runs_scripts(&self) -> bool {
+        matches!(self.algorithm, Choice::Weaken | Choice::Blackbox)
+    }
+
+    fn relaxations(&self) -> Relaxations {
+        let mut relax = match self.algorithm {
+            Choice::Castro => Relaxations::NONE,
+            Choice::Weaken | Choice::Relaxed | Choice::Camouflage | Choice::Blackbox => {
+                Relaxations::ALL
+            }
+            // Clauses take back tests that were made, which a walk over paths cannot.
+            Choice::Mpp | Choice::ReapBrw | Choice::ReapBag | Choice::ReapRm | Choice::Respa => {
+                Relaxations::STEPWISE
+            }
+        };
+        for without in &self.no_relax {
+            match without {
+                Relaxation::Comparisons => relax.comparisons = false,
+                Relaxation::Clauses => relax.clauses = false,
+                Relaxation::Switches => relax.switches = false,
+                Relaxation::Reads => relax.reads = false,
+            }
+        }
+        relax
+    }
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    check_place(&arguments.output)?;
+    let subject = Subject::new(&arguments.subject, arguments.runs_scripts())?;
+    let (report, found) = match make(arguments, &subject)? {
+        Ok(made) => made,
+        Err(outcome) => return Ok(outcome),
+    };
+    interrupt::whole(|| report.write(&found.drawn.double.bytes, &arguments.output))
+        .context("the report was not written")?;
+    let path = arguments.output.display().to_string();
+    let text = if arguments.json {
+        format!("{:#}\n", to_json(&report, Some(&path), &found))
+    } else {
+        words::to_text(&report, &path)
+    };
+    outcome::print(text.as_bytes())?;
+    if arguments.stats {
+        words::statistics(&found);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Whether a report can go there, as far as that can be told before there is one.
+fn check_place(output: &Path) -> Result<()> {
+    let folder = match output.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        bail!("there is no folder {} for the report; make it first", folder.display());
+    }
+    if output.exists() && !output.is_file() {
+        bail!("{} is not a file; give the report another name", output.display());
+    }
+    Ok(())
+}
+
+/// Makes a double and its report. Nothing is written.
+pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<(Report, Found), Outcome>> {
+    let begun = Instant::now();
+    let mut job = Job::new(arguments, subject);
+    let invalid = if arguments.check_memory { job.invalid_access()? } else { None };
+    let failure = match invalid {
+        Some(failure) => failure,
+        None => match job.original_failure()? {
+            Ok(failure) => failure,
+            Err(outcome) => return Ok(Err(outcome)),
+        },
+    };
+    let found = match job.find(&failure)? {
+        Ok(found) => found,
+        Err(outcome) => return Ok(Err(outcome)),
+    };
+    job.seconds.total = begun.elapsed().as_secs_f64();
+    job.progress.finish();
+    Ok(Ok((job.assemble(&failure, &found), found)))
+}

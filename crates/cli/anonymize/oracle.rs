@@ -1,0 +1,84 @@
+//! The program itself, asked on many inputs at once whether it fails as it did on the original.
+//!
+//! Candidates are random: whatever they make the program do, it does in a run that is contained.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use stunt_native::Native;
+use stunt_path::Failure;
+use stunt_search::Oracle;
+use stunt_search::weaken::Broken;
+
+use super::job::Job;
+use crate::fails_if::{FailsIf, failure_of};
+use crate::subject::Subject;
+
+/// A run that takes so many times as long as on the original is given up.
+const PATIENCE: u32 = 20;
+/// But never before this.
+const LEAST_TIME: Duration = Duration::from_millis(300);
+
+/// Nobody stops a run of an oracle: between runs there is time enough.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Runs the program natively, on all processors.
+pub(super) struct NativeOracle<'a> {
+    subject: &'a Subject,
+    failure: &'a Failure,
+    fails_if: Option<&'a FailsIf>,
+    time: Duration,
+    /// How often a run is repeated until it fails.
+    tries: u32,
+    native: Native,
+    /// Runs so far.
+    pub(super) runs: u64,
+}
+
+impl<'a> NativeOracle<'a> {
+    /// The program of a job, that fails in this way.
+    pub(super) fn new(job: &Job<'a>, failure: &'a Failure) -> Self {
+        let time = (job.native_time * PATIENCE).max(LEAST_TIME).min(job.subject.timeout());
+        let (subject, fails_if) = (job.subject, job.arguments.fails_if.as_ref());
+        Self {
+            subject,
+            failure,
+            fails_if,
+            time,
+            tries: job.tries(),
+            native: subject.native(),
+            runs: 0,
+        }
+    }
+
+    /// Whether the original fails in a contained run too. If not, candidates cannot be judged so.
+    pub(super) fn agrees(&mut self) -> Result<bool, Broken> {
+        let original = self.subject.original.reveal();
+        Ok(self.fails(&[original.clone(), original])? == [true, true])
+    }
+}
+
+impl Oracle for NativeOracle<'_> {
+    fn fails(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        let mut results = vec![false; inputs.len()];
+        let mut open: Vec<usize> = (0..inputs.len()).collect();
+        for _ in 0..self.tries {
+            self.runs += open.len() as u64;
+            let command = |&at: &usize| {
+                let mut command = self.subject.on_candidate(&inputs[at]);
+                command.time = self.time;
+                command
+            };
+            let commands: Vec<_> = open.iter().map(command).collect();
+            for (&at, run) in open.iter().zip(self.native.run_all(&commands, &NEVER)) {
+                results[at] = failure_of(&run?, self.fails_if).as_ref() == Some(self.failure);
+            }
+            open.retain(|&at| !results[at]);
+        }
+        Ok(results)
+    }
+
+    fn width(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+}

@@ -1,0 +1,230 @@
+//! Doubles that take another path to the same failure: `mpp`, `reap-brw`, `reap-bag`, `reap-rm` and
+//! `respa`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use rand_chacha::ChaCha20Rng;
+use serde_json::{Value, json};
+use stunt_leakage::Bits;
+use stunt_machine::linux::{Ending, Kernel};
+use stunt_machine::stack::Symbols;
+use stunt_machine::{Following, Judge, Machine, Options};
+use stunt_native::{Private, Run};
+use stunt_path::Failure;
+use stunt_search::paths::{
+    self, Found as Paths, Limits, Manner, Progress, ReapOptions, ReapRmOptions, RespaOptions, Task,
+};
+use stunt_search::{PathCondition, castro};
+use stunt_terms::Pool;
+use tracing::{info, info_span};
+
+use super::Choice;
+use super::job::{Found, Job, Proved};
+use crate::follow::{Followed, native_ending, texts_without_zeros};
+use crate::interrupt;
+use crate::outcome::Outcome;
+
+/// The most doubles of a path that are run until one fails natively.
+const MOST_DRAWS: u32 = 4;
+
+impl Job<'_> {
+    /// A double on another path, or on the original's, if none is better.
+    pub(super) fn other_path(
+        &mut self,
+        failure: &Failure,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Result<Found, Outcome>> {
+        let path_leak = match self.path_leak(failure)? {
+            Some(leak) => leak,
+            // Says what is in the way.
+            None => return self.on_path(failure, rng),
+        };
+        self.progress.stage("looking for other paths");
+        let begun = Instant::now();
+        let span = info_span!("search").entered();
+        let mut pool = Pool::new();
+        let start = self.start(&mut pool)?;
+        let searched = self.search(start, failure, &mut pool, rng);
+        self.seconds.search += begun.elapsed().as_secs_f64();
+        drop(span);
+        let found = match searched {
+            Ok(found) => found,
+            Err(astray) => {
+                info!("{astray}");
+                return self.on_path(failure, rng);
+            }
+        };
+        let Some(drawn) = self.draw_from(failure, &mut pool, &found, rng)? else {
+            return self.on_path(failure, rng);
+        };
+        let followed = Followed {
+            tests: found.chosen().tests(),
+            pool,
+            failure: Some(failure.clone()),
+            ending: String::new(),
+            instructions: 0,
+            followed: 0,
+            missing: Vec::new(),
+            seconds: 0.0,
+        };
+        let relax = self.arguments.relaxations();
+        let (facts, notes) = (facts(&found), notes(&found));
+        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes }))
+    }
+
+    /// The program in the machine, before its first test.
+    fn start(&self, pool: &mut Pool) -> Result<Following> {
+        let (setup, inputs) = self.subject.in_machine()?;
+        let machine = Machine::new(setup)
+            .map_err(|errno| anyhow!("the program cannot be started: {}", errno.text()))?;
+        let symbols = Symbols::new(Box::new(|path| std::fs::read(path).ok().map(Arc::from)));
+        let options =
+            Options { check_memory: self.checked, judge: self.judge(), ..Options::default() };
+        let original = self.subject.original.assignment();
+        Following::start(machine, &inputs, &original, Arc::new(symbols), options, pool)
+            .map_err(|errno| anyhow!("the input cannot be followed: {}", errno.text()))
+    }
+
+    /// What counts as the failure, if the user said so.
+    fn judge(&self) -> Option<Box<Judge>> {
+        let condition = self.arguments.fails_if.clone()?;
+        Some(Box::new(move |ending: Ending, _, kernel: &mut Kernel| {
+            let files = kernel.files();
+            let run = Run {
+                ending: native_ending(ending),
+                failure: None,
+                stdout: Private::new(files.drain(1)),
+                stderr: Private::new(files.drain(2)),
+                duration: Duration::ZERO,
+            };
+            condition.holds(&run).then(|| Failure::stated(condition.text()))
+        }))
+    }
+
+    fn search(
+        &self,
+        start: Following,
+        failure: &Failure,
+        pool: &mut Pool,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Paths, paths::Astray> {
+        let arguments = &self.arguments.search;
+        let line = &self.progress;
+        interrupt::search(|cancel| {
+            let time = Duration::from_secs(self.arguments.time);
+            let task = Task {
+                pool,
+                original: &self.subject.original,
+                target: failure,
+                limits: Limits { nodes: arguments.nodes, time, cancel },
+                rng,
+                progress: &mut |at: Progress| line.falling(at.best_bits, at.nodes, "tests"),
+            };
+            let detour = |manner| ReapOptions {
+                longest: arguments.max_detour,
+                attempts: arguments.attempts,
+                ..ReapOptions::new(manner)
+            };
+            match self.arguments.algorithm {
+                Choice::Mpp => paths::mpp(start, task),
+                Choice::ReapBrw => paths::reap(start, task, &detour(Manner::RandomWalk)),
+                Choice::ReapRm => {
+                    let options = ReapRmOptions {
+                        longest: arguments.max_detour,
+                        attempts: arguments.attempts,
+                    };
+                    paths::reap_rm(start, task, &options)
+                }
+                Choice::Respa => {
+                    let hide_time = arguments.hide_time.map(Duration::from_secs);
+                    let radius = arguments.radius.0;
+                    let options = RespaOptions { radius, hide_time, ..RespaOptions::default() };
+                    paths::respa(start, task, &options)
+                }
+                _ => paths::reap(start, task, &detour(Manner::AdaptiveGreedy)),
+            }
+        })
+    }
+
+    /// A double of the chosen path.
+    fn draw_from(
+        &mut self,
+        failure: &Failure,
+        pool: &mut Pool,
+        found: &Paths,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Option<Proved>> {
+        self.progress.stage("drawing a double");
+        let begun = Instant::now();
+        let mut tests = texts_without_zeros(pool, self.subject);
+        tests.extend(found.chosen().tests());
+        // Where bytes have to be fixed, it is to those of an input that takes this path.
+        let original = &self.subject.original;
+        let witness = original.with_bytes(original.replaced_by(found.chosen().witness()));
+        let mut condition = PathCondition::new(pool, &tests, &witness);
+        let size = condition.size();
+        self.seconds.solve += begun.elapsed().as_secs_f64();
+        for draws in 1..=MOST_DRAWS {
+            let begun = Instant::now();
+            let Ok(double) = castro(&mut condition, &witness, rng) else { return Ok(None) };
+            self.seconds.solve += begun.elapsed().as_secs_f64();
+            if !self.proved(failure, &double)? {
+                continue;
+            }
+            let begun = Instant::now();
+            let mut measured = condition.measure();
+            self.seconds.count += begun.elapsed().as_secs_f64();
+            // What is said of paths as a whole holds for doubles of the whole path.
+            if condition.fixed().is_empty() {
+                measured.total = found.leak;
+            }
+            return Ok(Some(Proved { double, measured, size, draws }));
+        }
+        Ok(None)
+    }
+}
+
+fn facts(found: &Paths) -> BTreeMap<&'static str, Value> {
+    let statistics = &found.statistics;
+    [
+        ("nodes", json!(statistics.nodes)),
+        ("paths", json!(statistics.paths)),
+        ("attempts", json!(statistics.attempts)),
+        ("spa", json!(statistics.spa)),
+        ("hybrid", json!(statistics.hybrid)),
+        ("suspected", json!(statistics.suspected)),
+        ("lost", json!(statistics.lost)),
+        ("complete", json!(found.complete)),
+        ("fixed_point", json!(found.fixed_point)),
+        ("chosen_path_leak", bits(found.chosen().leak())),
+    ]
+    .into()
+}
+
+fn bits(bits: Bits) -> Value {
+    json!({ "bits": bits.value(), "kind": bits.kind() })
+}
+
+fn notes(found: &Paths) -> Vec<String> {
+    let mut notes = Vec::new();
+    if found.chosen == 0 {
+        notes.push("The double takes the path of the original.".to_owned());
+    }
+    if !found.complete {
+        notes.push(
+            "The search was ended before its own end; with more --time it may find a better double."
+                .to_owned(),
+        );
+    }
+    if found.fixed_point == Some(false) {
+        notes.push(
+            "The path of the double would lead the search to yet another one; so the figure is that of \
+             the path alone."
+                .to_owned(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,190 @@
+//! `weaken`: a condition of a plain path, weakened as far as real runs allow.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use rand_chacha::ChaCha20Rng;
+use serde_json::{Value, json};
+use stunt_machine::symbolic::Relaxations;
+use stunt_path::{Failure, Original};
+use stunt_search::PathCondition;
+use stunt_search::weaken::{Broken, Limits, Progress, Weakened, blank, weaken};
+use tracing::{debug, info, info_span, trace};
+
+use super::job::{Found, Job, Proved};
+use super::oracle::NativeOracle;
+use crate::follow::{Followed, follow_on};
+use crate::interrupt;
+use crate::outcome::Outcome;
+
+/// The part of the effort and of the time that blanking the input may take: one in so many.
+pub(super) const BLANKING: u32 = 3;
+
+/// A program that takes longer than this is weakened once only.
+const SLOW: Duration = Duration::from_millis(20);
+
+impl Job<'_> {
+    /// A double of a weakened condition, or one on the path, if that is better.
+    pub(super) fn weakened(
+        &mut self,
+        failure: &Failure,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Result<Found, Outcome>> {
+        if self.checked {
+            // Only the machine sees it fail.
+            return self.on_path(failure, rng);
+        }
+        let relax = self.arguments.relaxations();
+        let mut followed = match self.follow(failure, relax)? {
+            Ok(followed) => followed,
+            Err(halt) => return self.blackbox(failure, &halt.why, rng),
+        };
+        let subject = self.subject;
+        let mut oracle = NativeOracle::new(self, failure);
+        if !oracle.agrees().map_err(|error| anyhow!(error))? {
+            info!("the program does not fail in a contained run");
+            return self.on_path(failure, rng);
+        }
+        let begun = Instant::now();
+        let span = info_span!("weaken").entered();
+        let time = Duration::from_secs(self.arguments.time);
+        let original = &subject.original;
+        let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
+        condition.ease(original);
+        let (size, relaxed) = (condition.size(), condition.total());
+        let own = Start { bits: relaxed.upper(), path: followed, input: original.clone() };
+        let starts = self.starts(failure, &mut oracle, own, begun, time / BLANKING)?;
+        self.progress.stage("weakening the condition");
+        let mut best: Option<(Weakened, Followed)> = None;
+        for (number, mut start) in starts.into_iter().enumerate() {
+            // Another start is for programs that are quick to run: it has to be measured as well.
+            if number > 0 && (begun.elapsed() > time * 2 / 3 || self.native_time > SLOW) {
+                break;
+            }
+            // The first gets the greater part of what is left.
+            let until = if number == 0 { time * 2 / 3 } else { time };
+            let runs = self.arguments.effort.saturating_sub(oracle.runs);
+            let runs = if number == 0 { runs * 2 / 3 } else { runs };
+            let line = &self.progress;
+            let weakened = interrupt::search(|cancel| {
+                let left = until.saturating_sub(begun.elapsed());
+                let limits = Limits { time: left, runs, cancel };
+                let (pool, tests) = (&mut start.path.pool, &start.path.tests);
+                let mut falling = |at: Progress| {
+                    line.falling(at.bits, at.runs, "runs");
+                    trace!(pass = at.pass, "accepted");
+                };
+                weaken(pool, tests, &start.input, &mut oracle, limits, rng, &mut falling)
+            });
+            let Some(weakened) = weakened.map_err(|error| anyhow!(error))? else { continue };
+            let bits = weakened.measured.total.upper();
+            debug!(number, bits, runs = oracle.runs, "weakened");
+            if best.as_ref().is_none_or(|(best, _)| bits < best.measured.total.upper()) {
+                best = Some((weakened, start.path));
+            }
+        }
+        let runs = oracle.runs;
+        self.seconds.search += begun.elapsed().as_secs_f64();
+        drop(span);
+        let Some((weakened, followed)) = best else { return self.on_path(failure, rng) };
+        info!(runs, kept = weakened.kept.0, of = weakened.kept.1, "weakened");
+        if !self.proved(failure, &weakened.double)? {
+            return self.on_path(failure, rng);
+        }
+        let path_leak = self.path_leak(failure)?.unwrap_or(relaxed);
+        if weakened.measured.total.upper() > relaxed.upper().min(path_leak.upper()) {
+            return self.on_path(failure, rng);
+        }
+        let (facts, notes) = (facts(&weakened, runs), notes(&weakened));
+        let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
+        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes }))
+    }
+
+    /// An input that fails in the same way, with one value wherever that will do.
+    pub(super) fn blanked(
+        &self,
+        oracle: &mut NativeOracle<'_>,
+        begun: Instant,
+        time: Duration,
+    ) -> Result<Original> {
+        self.progress.stage("blanking the input");
+        let original = &self.subject.original;
+        let blanked = interrupt::search(|cancel| {
+            let most = self.arguments.effort / u64::from(BLANKING);
+            let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
+            blank(&original.reveal(), &original.hidden(), oracle, most, &over)
+        });
+        let blanked = blanked.map_err(|error: Broken| anyhow!(error))?;
+        Ok(original.with_bytes(blanked))
+    }
+
+    /// Paths to start from, the best first: that of the original, and that of a blanked input, each
+    /// with or without relaxations, whichever reveals less.
+    fn starts(
+        &mut self,
+        failure: &Failure,
+        oracle: &mut NativeOracle<'_>,
+        own: Start,
+        begun: Instant,
+        time: Duration,
+    ) -> Result<Vec<Start>> {
+        let input = self.blanked(oracle, begun, time)?;
+        let mut best = [Some(own), None];
+        // A relaxed condition says less, but what it says can be harder to solve.
+        for (which, input, relax) in [
+            (0, &self.subject.original, Relaxations::NONE),
+            (1, &input, self.arguments.relaxations()),
+            (1, &input, Relaxations::NONE),
+        ] {
+            let Ok(mut path) = follow_on(self.subject, Some(input), relax, false)? else {
+                continue;
+            };
+            self.seconds.trace += path.seconds;
+            if self.arguments.fails_if.is_none() && path.failure.as_ref() != Some(failure) {
+                continue;
+            }
+            let mut condition = PathCondition::new(&mut path.pool, &path.tests, input);
+            condition.ease(input);
+            let bits = condition.total().upper();
+            debug!(runs = oracle.runs, bits, ?relax, "a path to start from");
+            if best[which].as_ref().is_none_or(|best| bits < best.bits) {
+                best[which] = Some(Start { bits, path, input: input.clone() });
+            }
+        }
+        let mut starts: Vec<Start> = best.into_iter().flatten().collect();
+        starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+        Ok(starts)
+    }
+}
+
+/// An input that fails, and its path.
+struct Start {
+    /// What the path reveals.
+    bits: f64,
+    path: Followed,
+    input: Original,
+}
+
+/// What weakening took and found, for programs.
+pub(super) fn facts(weakened: &Weakened, runs: u64) -> BTreeMap<&'static str, Value> {
+    let (kept, all) = weakened.kept;
+    let share = weakened.share;
+    [
+        ("runs", json!(runs)),
+        ("conditions", json!({ "kept": kept, "all": all })),
+        ("share", json!({ "failed": share.hits, "of": share.runs })),
+    ]
+    .into()
+}
+
+/// The same in words, as far as it matters.
+pub(super) fn notes(weakened: &Weakened) -> Vec<String> {
+    let share = weakened.share;
+    vec![format!(
+        "{} of {} random solutions of what the failure needs failed in the same way; the figure counts \
+         that.",
+        share.hits, share.runs
+    )]
+}
