@@ -23,6 +23,9 @@ const END: &str = "<!-- /bench -->";
 pub struct Arguments {
     /// The tables to print; all if none is named
     tables: Vec<Bench>,
+    /// For the table `trace`: run angr on the same inputs, too (takes long, and installs it)
+    #[arg(long)]
+    angr: bool,
     /// Put the tables into BENCHMARKS.md
     #[arg(long)]
     write: bool,
@@ -58,14 +61,14 @@ impl Bench {
     }
 
     /// The table, from an example of the crate or, for whole programs, from here.
-    fn measure(self) -> Result<String> {
+    fn measure(self, arguments: &Arguments) -> Result<String> {
         match self {
             Bench::Solver => self.run_example("stunt-solver", "versus_z3"),
             Bench::Eval => self.run_example("stunt-terms", "eval_speed"),
             Bench::Count => self.run_example("stunt-leakage", "counting"),
             Bench::Machine => machine::measure(),
             Bench::Snapshots => self.run_example("stunt-machine", "snapshots"),
-            Bench::Trace => trace::measure(),
+            Bench::Trace => trace::measure(arguments.angr),
         }
     }
 
@@ -92,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let tables =
         if arguments.tables.is_empty() { Bench::value_variants() } else { &arguments.tables };
     for &bench in tables {
-        let table = bench.measure()?;
+        let table = bench.measure(arguments)?;
         println!("{table}\n");
         if arguments.write {
             // Table by table: a later failure loses nothing.

@@ -23,13 +23,29 @@ pub struct Arguments {
     /// Only subjects whose name contains this
     #[arg(long, value_name = "NAME")]
     subject: Vec<String>,
+    /// The algorithms, in the order of the columns, or `all`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values_t = USUAL.map(String::from))]
+    algorithms: Vec<String>,
     /// Put the table into BENCHMARKS.md
     #[arg(long)]
     write: bool,
 }
 
-/// The algorithms, in the order of the columns.
-const ALGORITHMS: [&str; 3] = ["castro", "relaxed", "camouflage"];
+/// The algorithms, if none are named.
+const USUAL: [&str; 4] = ["castro", "relaxed", "camouflage", "weaken"];
+/// All of them.
+const ALL: [&str; 10] = [
+    "castro",
+    "relaxed",
+    "camouflage",
+    "mpp",
+    "reap-brw",
+    "reap-bag",
+    "reap-rm",
+    "respa",
+    "weaken",
+    "blackbox",
+];
 /// After so long a run is given up.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -67,17 +83,22 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         arguments.subject.is_empty()
             || arguments.subject.iter().any(|name| case.name.contains(name.as_str()))
     };
+    let all = arguments.algorithms.iter().any(|name| name == "all");
+    let algorithms: Vec<&str> = match all {
+        true => ALL.to_vec(),
+        false => arguments.algorithms.iter().map(String::as_str).collect(),
+    };
     let mut rows = Vec::new();
     for case in cases(&text).into_iter().filter(named) {
         eprintln!("evaluating {}", case.name);
-        let cells = ALGORITHMS.map(|algorithm| {
+        let cell = |algorithm: &&str| {
             case.anonymize(algorithm).unwrap_or_else(|error| Cell::Failed(format!("{error:#}")))
-        });
-        let row = row(&case, &cells);
-        eprintln!("{row}");
-        rows.push(row);
+        };
+        let cells: Vec<Cell> = algorithms.iter().map(cell).collect();
+        eprintln!("{}", row(&case, &cells));
+        rows.push((case, cells));
     }
-    let table = table(&rows);
+    let table = table(&algorithms, &rows);
     println!("{table}");
     if arguments.write {
         bench::write("subjects", &table)?;
@@ -192,41 +213,76 @@ fn stunt() -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("there is no {}", path.display()))
 }
 
-fn table(rows: &[String]) -> String {
-    let mut text = String::from(
-        "| subject | bytes | tests | pins | castro, bits | relaxed, bits | camouflage, bits | residue, % | trace | solve | count | verify | total | verified |\n\
-         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n",
-    );
-    for row in rows {
-        let _ = writeln!(text, "{row}");
+/// The table: for each algorithm what its double reveals, how many bytes are as in the original, and
+/// the time; at the end, what that is on average.
+fn table(algorithms: &[&str], rows: &[(Case, Vec<Cell>)]) -> String {
+    let mut head = String::from("| subject | bytes |");
+    let mut rule = String::from("|---|---:|");
+    for algorithm in algorithms {
+        let _ = write!(head, " {algorithm}, bits | % | same, % | s |");
+        rule += "---:|---:|---:|---:|";
+    }
+    let mut text = format!("{head} verified |\n{rule}---|\n");
+    for (case, cells) in rows {
+        text += &row(case, cells);
+        text.push('\n');
+    }
+    if rows.len() > 1 {
+        text += &summary(algorithms.len(), rows);
     }
     text.trim_end().to_string()
 }
 
-/// A row: the figures of the default algorithm, and the leaks and residues of all.
-fn row(case: &Case, cells: &[Cell; 3]) -> String {
-    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-    let leaks = cells.each_ref().map(|cell| match cell {
-        Cell::Done(it) => leak(&it["leak"]),
-        Cell::Failed(why) => why.clone(),
-    });
-    let residues = cells.each_ref().map(|cell| match cell {
-        Cell::Done(it) => format!("{:.1}", number(&it["residue_percent"])),
-        Cell::Failed(_) => "–".to_owned(),
-    });
-    let mut text = format!("| {} |", case.name);
-    let Cell::Done(it) = &cells[1] else {
-        let bytes = size(case).map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
-        let residues = residues.join(" / ");
-        let _ = write!(text, " {bytes} | – | – | {} | {residues} ", leaks.join(" | "));
-        return text + "| – | – | – | – | – | no |";
-    };
-    let _ = write!(text, " {} | {} | {} |", it["input"]["bytes"], it["tests"], it["pins"]);
-    let _ = write!(text, " {} | {} |", leaks.join(" | "), residues.join(" / "));
-    for stage in ["trace", "solve", "count", "verify", "total"] {
-        let _ = write!(text, " {:.2} s |", number(&it["seconds"][stage]));
+/// The means of leaks and residues, and the median and the largest time.
+fn summary(algorithms: usize, rows: &[(Case, Vec<Cell>)]) -> String {
+    let mut text = String::from("| mean; median and largest time | |");
+    for at in 0..algorithms {
+        let done: Vec<&Value> = rows
+            .iter()
+            .filter_map(|(_, cells)| match &cells[at] {
+                Cell::Done(it) => Some(it),
+                Cell::Failed(_) => None,
+            })
+            .collect();
+        let mean = |of: &dyn Fn(&Value) -> f64| {
+            done.iter().map(|it| of(it)).sum::<f64>() / done.len().max(1) as f64
+        };
+        let leak = mean(&|it| number(&it["leak"]["percent"]));
+        let residue = mean(&|it| number(&it["residue_percent"]));
+        let mut times: Vec<f64> = done.iter().map(|it| number(&it["seconds"]["total"])).collect();
+        times.sort_by(f64::total_cmp);
+        let (median, most) = (times.get(times.len() / 2), times.last());
+        let (median, most) = (median.unwrap_or(&f64::NAN), most.unwrap_or(&f64::NAN));
+        let _ = write!(text, " | {leak:.1} | {residue:.1} | {median:.2}, {most:.1} |");
     }
-    text + " " + &verified(&it["verified"]) + " |"
+    text + " |\n"
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(f64::NAN)
+}
+
+/// A row: what each algorithm came to.
+fn row(case: &Case, cells: &[Cell]) -> String {
+    let bytes = size(case).map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
+    let mut text = format!("| {} | {bytes} |", case.name);
+    let mut proof = "no".to_owned();
+    for cell in cells {
+        match cell {
+            Cell::Done(it) => {
+                let (percent, residue) =
+                    (number(&it["leak"]["percent"]), number(&it["residue_percent"]));
+                let seconds = number(&it["seconds"]["total"]);
+                let leak = leak(&it["leak"]);
+                let _ = write!(text, " {leak} | {percent:.1} | {residue:.1} | {seconds:.2} |");
+                proof = verified(&it["verified"]);
+            }
+            Cell::Failed(why) => {
+                let _ = write!(text, " {why} | – | – | – |");
+            }
+        }
+    }
+    text + " " + &proof + " |"
 }
 
 /// A figure: as it is if exact, else with its kind.
@@ -282,18 +338,22 @@ mod tests {
         };
         let failed = || Cell::Failed("exit 5: no double".to_owned());
         let done = serde_json::json!({
-            "input": { "bytes": 9 }, "tests": 3, "pins": 1, "residue_percent": 12.5,
-            "leak": { "bits": 4.04, "kind": "at-most" },
+            "residue_percent": 12.5,
+            "leak": { "bits": 4.04, "percent": 5.6, "kind": "at-most" },
             "verified": { "native": true, "runs": 3 },
-            "seconds": { "trace": 0.1, "solve": 0.2, "count": 0.0, "verify": 0.3, "total": 0.6 },
+            "seconds": { "total": 0.6 },
         });
         let columns = |row: &str| row.matches('|').count();
-        let head = table(&[]).lines().next().map(columns).unwrap();
-        let good = row(&case, &[failed(), Cell::Done(done), failed()]);
-        assert_eq!(columns(&good), head, "{good}");
-        assert!(good.contains("| exit 5: no double | ≤ 4.0 | exit 5: no double | – / 12.5 / – |"));
-        let bad = row(&case, &[failed(), failed(), failed()]);
-        assert_eq!(columns(&bad), head, "{bad}");
-        assert!(bad.ends_with("| no |"), "{bad}");
+        let rows = [
+            (case.clone(), vec![failed(), Cell::Done(done)]),
+            (case.clone(), vec![failed(), failed()]),
+        ];
+        let text = table(&["castro", "weaken"], &rows);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
+        assert!(lines[2].contains("| exit 5: no double | – | – | – | ≤ 4.0 | 5.6 | 12.5 | 0.60 |"));
+        assert!(lines[2].ends_with("| 3 native runs |"), "{text}");
+        assert!(lines[3].ends_with("| no |"), "{text}");
+        assert!(lines[4].contains("| 5.6 | 12.5 | 0.60, 0.6 |"), "{text}");
     }
 }

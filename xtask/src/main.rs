@@ -9,6 +9,7 @@ mod borders;
 mod eval;
 mod files;
 mod packages;
+mod privacy;
 mod soak;
 mod step;
 mod subjects;
@@ -42,6 +43,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Make doubles of all subjects by all algorithms, and print the table
     Eval(eval::Arguments),
+    /// Compare what doubles claim to reveal with what an attacker learns, on small programs
+    Privacy(privacy::Arguments),
     /// Compare the machine with the real processor in many more states
     Soak(soak::Arguments),
 }
@@ -65,6 +68,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Subjects => subjects::run(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
+        Command::Privacy(arguments) => privacy::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
     }
 }

@@ -4,6 +4,8 @@
 //! CPU time of the whole process, user and system, the best of several runs; what other engines took
 //! is given beside it, as it was measured with them. The inputs are made here, by a fixed rule.
 
+mod angr;
+
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use self::angr::Ours;
 use crate::files;
 use crate::step::Step;
 
@@ -20,11 +23,12 @@ const TIMES: usize = 5;
 /// Sizes of the inputs, in KiB.
 const SIZES: [usize; 3] = [1, 10, 100];
 
-/// Runs a command, then prints its CPU seconds and the most memory that it had, in KiB.
+/// Runs a command, then prints its CPU seconds, the most memory that it had, in KiB, and its exit
+/// code.
 const METER: &str = "import resource, subprocess, sys\n\
     code = subprocess.run(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=open(sys.argv[1], 'wb')).returncode\n\
     r = resource.getrusage(resource.RUSAGE_CHILDREN)\n\
-    print(r.ru_utime + r.ru_stime, r.ru_maxrss)\n\
+    print(r.ru_utime + r.ru_stime, r.ru_maxrss, code)\n\
     sys.exit(code != 0)\n";
 
 /// What others took: CPU milliseconds to run to the crash and collect the path condition, for 1, 10
@@ -69,8 +73,8 @@ struct Done {
     stderr: String,
 }
 
-/// Measures everything; the result is a table in Markdown.
-pub fn measure() -> Result<String> {
+/// Measures everything; the result is a table in Markdown. On request angr is run, too.
+pub fn measure(with_angr: bool) -> Result<String> {
     Step::cargo("build", &["build", "--release", "--package", "stunt"]).run()?;
     let folder = files::target().join("bench-trace");
     fs::create_dir_all(&folder).with_context(|| format!("creating {}", folder.display()))?;
@@ -78,6 +82,7 @@ pub fn measure() -> Result<String> {
         "| program | size | tests | path, CPU | memory | relaxed, tests | CPU | double, CPU | of it solving | SymCC : stunt | SymQEMU : stunt | angr : stunt |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
+    let mut all = Vec::new();
     for name in ["httpd", "jsonl"] {
         build(&folder, name)?;
         for (size, k) in SIZES.into_iter().zip(0..) {
@@ -85,10 +90,15 @@ pub fn measure() -> Result<String> {
             let input = folder.join(format!("{name}-{size}"));
             let bytes = if name == "httpd" { http(1024 * size) } else { jsonl(1024 * size) };
             fs::write(&input, bytes)?;
-            let _ = writeln!(text, "{}", row(&folder, name, &input, k)?);
+            let (row, cpu) = row(&folder, name, &input, k)?;
+            let _ = writeln!(text, "{row}");
+            all.push(Ours { program: folder.join(name), input, cpu });
         }
     }
     let _ = write!(text, "\n{}", peers());
+    if with_angr {
+        let _ = write!(text, "\n{}", angr::measure(&folder, &all)?);
+    }
     Ok(text.trim_end().to_string())
 }
 
@@ -100,7 +110,8 @@ fn build(folder: &Path, name: &str) -> Result<()> {
     Step::new("gcc", "gcc", &["-O1", "-g", "-w", "-o", program, source]).run()
 }
 
-fn row(folder: &Path, name: &str, input: &Path, k: usize) -> Result<String> {
+/// A row of the table, and the CPU seconds to the path condition.
+fn row(folder: &Path, name: &str, input: &Path, k: usize) -> Result<(String, f64)> {
     let path = best(folder, name, input, &["trace", "--no-list", "--exact"])?;
     let relaxed = best(folder, name, input, &["trace", "--no-list"])?;
     let arguments = ["anonymize", "--json", "--seed", "1", "--output", "double.zip"];
@@ -120,7 +131,7 @@ fn row(folder: &Path, name: &str, input: &Path, k: usize) -> Result<String> {
         let theirs = peer.and_then(|it| if name == "httpd" { it.httpd[k] } else { it.jsonl[k] });
         theirs.map_or_else(|| "–".to_string(), |ms| ratio(f64::from(ms) / 1e3 / path.cpu))
     };
-    Ok(format!(
+    let text = format!(
         "| {name} | {} KiB | {} | {} | {} MiB | {} | {} | {double} | {solving} | {} | {} | {} |",
         SIZES[k],
         tests(&path.stderr)?,
@@ -131,7 +142,8 @@ fn row(folder: &Path, name: &str, input: &Path, k: usize) -> Result<String> {
         ratio("SymCC"),
         ratio("SymQEMU"),
         ratio("angr"),
-    ))
+    );
+    Ok((text, path.cpu))
 }
 
 fn peers() -> String {
@@ -192,9 +204,11 @@ fn once(folder: &Path, name: &str, input: &Path, arguments: &[&str]) -> Result<D
     if !output.status.success() {
         bail!("stunt {} on {}: {}", arguments[0], input.display(), stderr.trim_end());
     }
-    let (cpu, memory) = figures.trim().split_once(' ').context("no figures")?;
+    let mut figures = figures.split_whitespace();
+    let mut next = || figures.next().context("no figures");
+    let (cpu, memory) = (next()?.parse()?, next()?.parse()?);
     let stdout = fs::read_to_string(&stdout)?;
-    Ok(Done { cpu: cpu.parse()?, memory: memory.parse()?, stdout, stderr })
+    Ok(Done { cpu, memory, stdout, stderr })
 }
 
 /// Numbers by a fixed rule.
