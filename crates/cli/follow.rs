@@ -39,6 +39,20 @@ pub struct Followed {
 }
 
 impl Followed {
+    /// A path that something else than a followed run has found.
+    pub fn of_path(pool: Pool, tests: Vec<Test>, failure: &Failure) -> Self {
+        Self {
+            pool,
+            tests,
+            failure: Some(failure.clone()),
+            ending: String::new(),
+            instructions: 0,
+            followed: 0,
+            missing: Vec::new(),
+            seconds: 0.0,
+        }
+    }
+
     /// How many values were fixed, by reason.
     pub fn pins(&self) -> BTreeMap<String, u64> {
         let mut pins = BTreeMap::new();

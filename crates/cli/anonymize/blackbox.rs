@@ -64,16 +64,7 @@ impl Job<'_> {
         }
         let facts = facts(&weakened, runs);
         let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
-        let followed = Followed {
-            pool: Pool::new(),
-            tests: Vec::new(),
-            failure: Some(failure.clone()),
-            ending: String::new(),
-            instructions: 0,
-            followed: 0,
-            missing: Vec::new(),
-            seconds: 0.0,
-        };
+        let followed = Followed::of_path(Pool::new(), Vec::new(), failure);
         Ok(Ok(Found {
             drawn,
             // Nothing is known of the path: it may need every bit.

@@ -145,12 +145,11 @@ impl<'a> Job<'a> {
             if let Some(seen) = &seen
                 && *seen != failure
             {
-                self.progress.finish();
-                eprintln!(
-                    "stunt: the program fails differently each time: {seen}, then {failure}. A double \
-                     cannot be proved then; try --fails-if."
+                let why = format!(
+                    "the program fails differently each time: {seen}, then {failure}. A double cannot be \
+                     proved then; try --fails-if."
                 );
-                return Ok(Err(Outcome::Unproved));
+                return Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })));
             }
             seen = Some(failure);
         }

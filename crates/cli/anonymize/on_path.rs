@@ -11,7 +11,7 @@ use stunt_search::{PathCondition, camouflage, castro};
 use tracing::info_span;
 
 use super::Choice;
-use super::job::{Found, Job, Proved};
+use super::job::{Found, Halt, Job, Proved};
 use crate::follow::Followed;
 use crate::outcome::Outcome;
 
@@ -51,12 +51,11 @@ impl Job<'_> {
                 self.or_plain(failure, found, rng)?
             }));
         }
-        self.progress.finish();
-        eprintln!(
-            "stunt: no double could be proved: {MOST_DRAWS} solutions of the path condition do not fail \
-             natively as the original does. Nothing is handed out."
+        let why = format!(
+            "no double could be proved: {MOST_DRAWS} solutions of the path condition do not fail natively \
+             as the original does. Nothing is handed out."
         );
-        Ok(Err(Outcome::Unproved))
+        Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })))
     }
 
     /// Compares with the path condition as it is. A relaxed one says less, but what it says can be

@@ -60,16 +60,7 @@ impl Job<'_> {
         let Some(drawn) = self.draw_from(failure, &mut pool, &found, rng)? else {
             return self.on_path(failure, rng);
         };
-        let followed = Followed {
-            tests: found.chosen().tests(),
-            pool,
-            failure: Some(failure.clone()),
-            ending: String::new(),
-            instructions: 0,
-            followed: 0,
-            missing: Vec::new(),
-            seconds: 0.0,
-        };
+        let followed = Followed::of_path(pool, found.chosen().tests(), failure);
         let relax = self.arguments.relaxations();
         let (facts, notes) = (facts(&found), notes(&found));
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes }))

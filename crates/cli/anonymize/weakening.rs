@@ -54,8 +54,15 @@ impl Job<'_> {
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
         condition.ease(original);
         let (size, relaxed) = (condition.size(), condition.total());
-        let own = Start { bits: relaxed.upper(), path: followed, input: original.clone() };
-        let starts = self.starts(failure, &mut oracle, own, begun, time / BLANKING)?;
+        let mut own = Start { bits: relaxed.upper(), path: followed, input: original.clone() };
+        let mut path_leak = relaxed;
+        if let Ok(mut plain) = self.follow(failure, Relaxations::NONE)? {
+            let mut condition = PathCondition::new(&mut plain.pool, &plain.tests, original);
+            path_leak = condition.total();
+            own = own.or(plain, original);
+        }
+        let blanked = self.blanked(&mut oracle, begun, time / BLANKING)?;
+        let starts = self.starts(failure, own, &blanked)?;
         self.progress.stage("weakening the condition");
         let mut best: Option<(Weakened, Followed)> = None;
         for (number, mut start) in starts.into_iter().enumerate() {
@@ -93,7 +100,6 @@ impl Job<'_> {
         if !self.proved(failure, &weakened.double)? {
             return self.on_path(failure, rng);
         }
-        let path_leak = self.path_leak(failure)?.unwrap_or(relaxed);
         if weakened.measured.total.upper() > relaxed.upper().min(path_leak.upper()) {
             return self.on_path(failure, rng);
         }
@@ -120,40 +126,22 @@ impl Job<'_> {
         Ok(original.with_bytes(blanked))
     }
 
-    /// Paths to start from, the best first: that of the original, and that of a blanked input, each
-    /// with or without relaxations, whichever reveals less.
-    fn starts(
-        &mut self,
-        failure: &Failure,
-        oracle: &mut NativeOracle<'_>,
-        own: Start,
-        begun: Instant,
-        time: Duration,
-    ) -> Result<Vec<Start>> {
-        let input = self.blanked(oracle, begun, time)?;
-        let mut best = [Some(own), None];
-        // A relaxed condition says less, but what it says can be harder to solve.
-        for (which, input, relax) in [
-            (0, &self.subject.original, Relaxations::NONE),
-            (1, &input, self.arguments.relaxations()),
-            (1, &input, Relaxations::NONE),
-        ] {
-            let Ok(mut path) = follow_on(self.subject, Some(input), relax, false)? else {
-                continue;
-            };
+    /// Paths to start from, the best first: that of the original, and that of a blanked input with or
+    /// without relaxations.
+    fn starts(&mut self, failure: &Failure, own: Start, blanked: &Original) -> Result<Vec<Start>> {
+        let mut other: Option<Start> = None;
+        for relax in [self.arguments.relaxations(), Relaxations::NONE] {
+            let Ok(path) = follow_on(self.subject, Some(blanked), relax, false)? else { continue };
             self.seconds.trace += path.seconds;
             if self.arguments.fails_if.is_none() && path.failure.as_ref() != Some(failure) {
                 continue;
             }
-            let mut condition = PathCondition::new(&mut path.pool, &path.tests, input);
-            condition.ease(input);
-            let bits = condition.total().upper();
-            debug!(runs = oracle.runs, bits, ?relax, "a path to start from");
-            if best[which].as_ref().is_none_or(|best| bits < best.bits) {
-                best[which] = Some(Start { bits, path, input: input.clone() });
-            }
+            other = Some(match other {
+                Some(other) => other.or(path, blanked),
+                None => Start::new(path, blanked),
+            });
         }
-        let mut starts: Vec<Start> = best.into_iter().flatten().collect();
+        let mut starts: Vec<Start> = [Some(own), other].into_iter().flatten().collect();
         starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
         Ok(starts)
     }
@@ -165,6 +153,23 @@ struct Start {
     bits: f64,
     path: Followed,
     input: Original,
+}
+
+impl Start {
+    fn new(mut path: Followed, input: &Original) -> Self {
+        let mut condition = PathCondition::new(&mut path.pool, &path.tests, input);
+        condition.ease(input);
+        let bits = condition.total().upper();
+        debug!(bits, "a path to start from");
+        Self { bits, path, input: input.clone() }
+    }
+
+    /// This one, or that path of an input, if it reveals less: a relaxed condition says less, but
+    /// what it says can be harder to solve.
+    fn or(self, path: Followed, input: &Original) -> Self {
+        let other = Self::new(path, input);
+        if other.bits < self.bits { other } else { self }
+    }
 }
 
 /// What weakening took and found, for programs.

@@ -14,7 +14,7 @@
 mod identify;
 mod judge;
 mod library;
-mod recursion;
+pub mod recursion;
 mod site;
 
 pub use identify::{Ended, identify};

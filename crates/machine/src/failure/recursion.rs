@@ -8,7 +8,8 @@
 use std::collections::BTreeMap;
 
 /// Which calls stay when the rounds of recursions are taken out; the innermost of each stays.
-pub(super) fn without_rounds<F: Ord>(functions: &[F]) -> Vec<bool> {
+#[must_use]
+pub fn without_rounds<F: Ord>(functions: &[F]) -> Vec<bool> {
     let mut outermost = BTreeMap::new();
     for (index, function) in functions.iter().enumerate() {
         outermost.insert(function, index);
@@ -29,7 +30,8 @@ pub(super) fn without_rounds<F: Ord>(functions: &[F]) -> Vec<bool> {
 }
 
 /// Which calls are the first of those whose place is there at least twice.
-pub(super) fn repeating<P: Ord>(places: &[P]) -> Vec<bool> {
+#[must_use]
+pub fn repeating<P: Ord>(places: &[P]) -> Vec<bool> {
     let mut counts: BTreeMap<&P, usize> = BTreeMap::new();
     for place in places {
         *counts.entry(place).or_default() += 1;

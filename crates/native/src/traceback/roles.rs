@@ -4,8 +4,7 @@
 //! of a recursion once, the language's library not at all. The type counts as well. Of an exception
 //! that caused another, its type and its innermost call count, since it is often the real one.
 
-use std::collections::BTreeMap;
-
+use stunt_machine::failure::recursion::{repeating, without_rounds};
 use stunt_path::{Failure, FailureKind, Frame, Location, Role};
 
 use super::{Call, Exception};
@@ -85,45 +84,20 @@ fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
     roles
 }
 
-/// Which calls stay when everything goes that lies between the innermost and the outermost call of
-/// one function, with all that recurs together with it; the innermost stays.
-fn without_rounds<F: Ord>(functions: &[F]) -> Vec<bool> {
-    let outermost: BTreeMap<&F, usize> =
-        functions.iter().enumerate().map(|(index, function)| (function, index)).collect();
-    let mut stays = vec![false; functions.len()];
-    let mut index = 0;
-    while index < functions.len() {
-        stays[index] = true;
-        let (mut end, mut inside) = (index, index);
-        while inside <= end {
-            end = end.max(outermost[&functions[inside]]);
-            inside += 1;
-        }
-        index = end + 1;
-    }
-    stays
-}
-
 /// The roles in a recursion without end: calls that are there at least twice count, once each.
 /// Where the stack ended is chance.
 fn circle(calls: &[Call]) -> Option<Vec<Role>> {
-    let place = |call: &Call| (call.file.clone(), call.line, call.column);
-    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-    for call in calls.iter().filter(|call| !call.library) {
-        *counts.entry(place(call)).or_default() += 1;
-    }
-    counts.retain(|_, count| *count > 1);
-    if counts.is_empty() {
+    let own = calls.iter().filter(|call| !call.library);
+    let places: Vec<_> = own.map(|call| (&call.file, call.line, call.column)).collect();
+    let repeat = repeating(&places);
+    if !repeat.contains(&true) {
         return None;
     }
-    let role = |call: &Call| {
-        if call.library {
-            Role::Library
-        } else if counts.remove(&place(call)).is_some() {
-            Role::Counts
-        } else {
-            Role::Repeated
-        }
+    let mut repeat = repeat.into_iter();
+    let role = |call: &Call| match call.library {
+        true => Role::Library,
+        false if repeat.next() == Some(true) => Role::Counts,
+        false => Role::Repeated,
     };
     Some(calls.iter().map(role).collect())
 }

@@ -283,11 +283,7 @@ pub(crate) fn spa<E: Execution>(
         record(moments, Moment::Hybrid { from: base, to: next, visited, reproduced });
         match end {
             Some(end) => {
-                let leak = search.whole_leak(&end);
-                if best.as_ref().is_none_or(|(_, least)| leak < *least) {
-                    search.improved(leak);
-                    best = Some((end, leak));
-                }
+                search.keep_better(&mut best, end);
                 if next == to {
                     break;
                 }

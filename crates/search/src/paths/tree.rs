@@ -207,6 +207,15 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// Keeps an end, if its whole path leaks less than the best one so far.
+    pub(crate) fn keep_better<E>(&mut self, best: &mut Option<(Point<E>, f64)>, end: Point<E>) {
+        let leak = self.whole_leak(&end);
+        if best.as_ref().is_none_or(|(_, least)| leak < *least) {
+            self.improved(leak);
+            *best = Some((end, leak));
+        }
+    }
+
     /// Tells what the best result so far reveals.
     pub fn improved(&mut self, bits: f64) {
         self.best = self.best.min(bits);

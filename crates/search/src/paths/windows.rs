@@ -159,11 +159,7 @@ fn together<E: Execution>(
         }
         match end {
             Some(end) => {
-                let leak = search.whole_leak(&end);
-                if best.as_ref().is_none_or(|(_, least)| leak < *least) {
-                    search.improved(leak);
-                    best = Some((end, leak));
-                }
+                search.keep_better(&mut best, end);
                 (reached, many) = (next, 2 * many);
             }
             None => (missed, tried) = (next, true),

@@ -114,8 +114,6 @@ pub struct Weakened {
     pub share: Share,
     /// Literals that are kept, and literals that there were.
     pub kept: (usize, usize),
-    /// Runs in all.
-    pub runs: u64,
 }
 
 /// Weakens the condition of a path as far as the failure allows. `None` if too few runs on its
@@ -497,6 +495,6 @@ impl Search<'_> {
         let bytes = self.parts.input(&double);
         let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
         let kept = (weak.len(), all);
-        Ok(Some(Weakened { double, measured, condition, share, kept, runs: self.runs }))
+        Ok(Some(Weakened { double, measured, condition, share, kept }))
     }
 }
