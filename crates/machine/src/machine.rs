@@ -187,7 +187,7 @@ pub(crate) fn failure_of(
             });
             Status::Signal { number: signal.number as u8, overflow }
         }
-        Ending::Limit(_) | Ending::Unsupported(_) => return None,
+        Ending::Idle | Ending::Limit(_) | Ending::Unsupported(_) => return None,
     };
     let death = death(kernel, symbols, modules);
     let thrown = thrown.map(|thrown| {
@@ -219,14 +219,15 @@ impl Moment {
 
 fn moment(symbols: &Symbols, cpu: &Cpu, space: &mut AddressSpace, modules: &[Module]) -> Moment {
     let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
-    let stack = symbols.call_stack(&registers(cpu), &mut memory, modules);
+    let stack = symbols.call_stack(&registers_at(cpu, cpu.rip()), &mut memory, modules);
     Moment { stack, site: panic_site(cpu.get(slots::RSP), &mut memory, modules) }
 }
 
-fn registers(cpu: &Cpu) -> Registers {
+/// The registers of a processor, as stacks are walked with them, at an instruction.
+pub(crate) fn registers_at(cpu: &Cpu, rip: u64) -> Registers {
     let mut general = [0; 16];
     for (slot, value) in general.iter_mut().enumerate() {
         *value = cpu.get(slot as u8);
     }
-    Registers::new(&general, cpu.rip())
+    Registers::new(&general, rip)
 }

@@ -59,6 +59,7 @@ fn setup(program: &Path, arguments: &[&str], allow: Allow) -> Setup {
         streams: [Stream::Null, Stream::Pipe, Stream::Pipe],
         stdin: Arc::from([]),
         seed: 1,
+        ..Config::default()
     };
     let words = arguments.iter().map(|word| word.as_bytes().to_vec());
     Setup {
@@ -183,6 +184,7 @@ fn told(ending: Ending) -> String {
         Ending::Limit(LimitReached::Instructions) => "instructions".to_owned(),
         Ending::Limit(LimitReached::Memory) => "memory".to_owned(),
         Ending::Limit(LimitReached::Deadlock) => "deadlock".to_owned(),
+        Ending::Idle => "no more input".to_owned(),
         Ending::Unsupported(_) => "unsupported".to_owned(),
     }
 }

@@ -40,6 +40,7 @@ fn machine(program: &Path, words: &[&str], stdin: &[u8]) -> Machine {
         streams: [Stream::File, Stream::Pipe, Stream::Pipe],
         stdin: Arc::from(stdin),
         seed: 5,
+        ..Config::default()
     };
     let path = program.as_os_str().as_bytes().to_vec();
     let rest = words.iter().map(|word| word.as_bytes().to_vec());

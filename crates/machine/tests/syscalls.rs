@@ -85,6 +85,7 @@ fn simulated(program: &Path, place: &Path, kind: Stream) -> (String, String) {
         streams: [kind, Stream::Pipe, Stream::Pipe],
         stdin: Arc::from(INPUT),
         seed: 1,
+        ..Config::default()
     };
     let path = program.as_os_str().as_bytes().to_vec();
     let setup = Setup {

@@ -28,8 +28,8 @@ use stunt_terms::{Assignment, Evaluator, Pool};
 use crate::{
     Machine,
     linux::{Ending, Engine, Input, Kernel, LimitReached, Limits, errno::Errno},
-    machine::failure_of,
-    stack::Symbols,
+    machine::{failure_of, registers_at},
+    stack::{CallStack, Symbols},
     symbolic::{Relaxations, Symbolic, layers::Layers},
 };
 use place::Places;
@@ -171,6 +171,24 @@ impl Following {
         &mut self.kernel
     }
 
+    /// The call stack of the thread that stands before a test, from the test outward.
+    #[must_use]
+    pub fn call_stack(&mut self) -> Option<CallStack> {
+        let Stop::Test(junction) = &self.stop else { return None };
+        let address = junction.test.address;
+        let shared = Arc::clone(&self.shared);
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let (pid, tid) = self.thread;
+        let modules = shared.places.modules_of(&mut self.kernel, pid)?;
+        let before = self.symbolic.as_ref().and_then(|symbolic| symbolic.before());
+        let process = self.kernel.process_if_there(pid)?;
+        let thread = process.threads.iter().find(|thread| thread.tid == tid)?;
+        let registers = registers_at(before.unwrap_or(&thread.cpu), address);
+        let space = process.space.as_mut()?;
+        let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
+        Some(shared.symbols.call_stack(&registers, &mut memory, &modules))
+    }
+
     fn symbolic(&self) -> &Symbolic {
         self.symbolic.as_ref().expect("it is away only while it runs")
     }
@@ -237,7 +255,7 @@ impl Following {
 
     fn ended(&mut self, ending: Ending, shared: &mut Shared) -> Stop {
         match ending {
-            Ending::Exited(_) | Ending::Killed(_) => {
+            Ending::Exited(_) | Ending::Killed(_) | Ending::Idle => {
                 let thrown = self.symbolic.as_mut().expect("it is here").thrown();
                 let Shared { symbols, places, judge, .. } = shared;
                 let failure =

@@ -61,7 +61,7 @@ impl Places {
     }
 
     /// The modules of a process, by its number.
-    fn modules_of(&mut self, kernel: &mut Kernel, pid: u32) -> Option<Arc<[Module]>> {
+    pub(super) fn modules_of(&mut self, kernel: &mut Kernel, pid: u32) -> Option<Arc<[Module]>> {
         let space = kernel.process_if_there(pid)?.space.as_ref()?;
         let version = space.code_version();
         if let Some(modules) = self.versions.get(&version) {

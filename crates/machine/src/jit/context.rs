@@ -103,7 +103,7 @@ pub(super) extern "sysv64" fn interpret(context: *mut Context, op: *const Op) ->
     let (context, cpu, space, op) =
         unsafe { (&mut *context, &mut *(*context).cpu, &mut *(*context).space, &*op) };
     // Some ops tell the time.
-    cpu.executed = context.executed + (context.granted - context.budget) as u64;
+    cpu.executed = context.executed + (context.granted - context.left()) as u64;
     let result = step(cpu, space, op);
     hold_if_written(context, space);
     match result {
@@ -138,6 +138,13 @@ pub(super) extern "sysv64" fn holds(context: *mut Context, cc: u64) -> u64 {
         Condition::G,
     ];
     u64::from(cpu.holds(ALL[cc as usize & 15]))
+}
+
+impl Context {
+    /// What is left of the budget, set aside or not.
+    pub(super) fn left(&self) -> i64 {
+        if self.held != 0 { self.held + self.budget } else { self.budget }
+    }
 }
 
 /// Code was written: what runs now may be stale at the next block.

@@ -314,8 +314,7 @@ impl Jit {
             QUANTUM => Left::Before { block },
             side => Left::Unlinked { block, side: side as usize },
         };
-        let budget = if context.held != 0 { context.held + context.budget } else { context.budget };
-        (left, budget)
+        (left, context.left())
     }
 }
 

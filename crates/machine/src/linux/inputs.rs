@@ -31,6 +31,8 @@ pub enum InputPlace {
     Argument(usize),
     /// The value of an environment variable.
     Variable(Vec<u8>),
+    /// What the other side of a recorded connection sends, by its number.
+    Connection(usize),
 }
 
 /// An input; its number among the inputs is the number of its source in terms.
@@ -73,7 +75,7 @@ impl Kernel {
     /// Marks the inputs of a program that has not run yet.
     ///
     /// # Errors
-    /// There is no such file, argument or variable.
+    /// There is no such file, argument, variable or connection.
     pub fn mark_inputs(&mut self, inputs: &[Input]) -> Result<(), Errno> {
         let mut files = BTreeMap::new();
         for (input, source) in inputs.iter().zip(0u16..) {
@@ -88,6 +90,10 @@ impl Kernel {
                         Object::Inode(inode) | Object::Feed(inode) => files.insert(inode, known),
                         _ => return Err(Errno::EBADF),
                     };
+                }
+                InputPlace::Connection(number) => {
+                    let inode = self.files.connection_inode(*number).ok_or(Errno::EBADF)?;
+                    files.insert(inode, known);
                 }
                 InputPlace::Argument(number) => {
                     let at = self.start_pointer(8 + 8 * *number as u64)?;

@@ -43,6 +43,8 @@ pub struct Kernel {
     pub(crate) executed: u64,
     /// The last process that a signal killed.
     pub(crate) crash: Option<Box<Crash>>,
+    /// Since when all recorded connections have been over and nobody could run.
+    pub(crate) quiet_since: Option<u64>,
     /// The process in which an instruction stopped the run that the machine does not have.
     pub(crate) stuck: Option<u32>,
     /// Files that a shared mapping keeps.
@@ -121,6 +123,7 @@ impl Kernel {
             interrupted: None,
             executed: 0,
             crash: None,
+            quiet_since: None,
             stuck: None,
             mapped: BTreeSet::new(),
             inputs: Inputs::default(),
@@ -154,6 +157,7 @@ impl Kernel {
             interrupted: self.interrupted,
             executed: self.executed,
             crash: self.crash.as_mut().map(|crash| Box::new(crash.fork())),
+            quiet_since: self.quiet_since,
             stuck: self.stuck,
             mapped: self.mapped.clone(),
             inputs: self.inputs.clone(),

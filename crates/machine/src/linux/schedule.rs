@@ -26,6 +26,8 @@ use crate::{
 const QUANTUM: u64 = 200_000;
 /// Block caches to keep for programs that run by turns.
 const CACHES: usize = 8;
+/// How long a program may wait, in nanoseconds of its time, for connections that do not come.
+const QUIET: u64 = 1_000_000_000;
 /// Processes that may use all of their memory at a time.
 const FULL_PROCESSES: u64 = 8;
 
@@ -54,6 +56,8 @@ pub enum Ending {
     Exited(u8),
     /// A signal killed it; [`Kernel::crash`] tells where.
     Killed(Signal),
+    /// There is no more input: all recorded connections are over, and it waits for the next.
+    Idle,
     /// A limit was reached.
     Limit(LimitReached),
     /// It needs something that the machine does not have: an instruction at this address, in the
@@ -168,19 +172,46 @@ impl Kernel {
                     if let Turn::Ended(ending) = turn {
                         return ending;
                     }
+                    if let Some(signal) = self.failed_connection() {
+                        return Ending::Killed(signal);
+                    }
                     watch(self);
                 }
                 None if self.processes.0.keys().any(|&pid| self.exhausted(pid)) => {
                     return Ending::Limit(LimitReached::Memory);
                 }
                 None => match self.next_event() {
+                    Some(_) if self.is_quiet() => return self.ending().unwrap_or(Ending::Idle),
                     Some(time) => self.clock.advance_to(time),
+                    None if self.files.let_next_client_come() => {}
                     None => {
-                        return self.ending().unwrap_or(Ending::Limit(LimitReached::Deadlock));
+                        let waits = match self.files.has_connections() {
+                            true => Ending::Idle,
+                            false => Ending::Limit(LimitReached::Deadlock),
+                        };
+                        return self.ending().unwrap_or(waits);
                     }
                 },
             }
         }
+    }
+
+    /// The signal that killed a process, if there are connections: whoever handles one stands for
+    /// the program, which may well go on without it.
+    fn failed_connection(&self) -> Option<Signal> {
+        let signal = self.crash.as_ref().filter(|_| self.files.has_connections())?.signal;
+        let fails = signal::default_of(signal.number) == Effect::Core;
+        (fails || signal.is_invalid_access()).then_some(signal)
+    }
+
+    /// Whether nothing has happened for a while since the last connection was closed. A server may
+    /// wake up again and again, and find nothing to do.
+    fn is_quiet(&mut self) -> bool {
+        if !self.files.has_connections() || !self.files.connections_are_over() {
+            return false;
+        }
+        let now = self.clock.now();
+        now.saturating_sub(*self.quiet_since.get_or_insert(now)) > QUIET
     }
 
     /// How the first process ended, if it has.

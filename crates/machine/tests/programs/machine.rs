@@ -41,6 +41,7 @@ fn start(place: &Place) -> Result<(Machine, User), String> {
         ],
         stdin: Arc::from(stdin.unwrap_or_default()),
         seed: 0,
+        ..Config::default()
     };
     let environment = place.environment.iter().map(|(name, value)| format!("{name}={value}"));
     let setup = Setup {

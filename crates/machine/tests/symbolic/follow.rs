@@ -115,6 +115,7 @@ impl Subject {
                 let path = self.folder.join(std::ffi::OsStr::from_bytes(path));
                 std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
             }
+            InputPlace::Connection(_) => Err("connections have a test of their own".to_owned()),
             InputPlace::StandardInput => Ok(self.stdin.clone().unwrap_or_default()),
             InputPlace::Argument(number) => Ok(self.words[*number].clone()),
             InputPlace::Variable(name) => {

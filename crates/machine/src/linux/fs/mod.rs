@@ -64,7 +64,7 @@ pub use ids::{
 pub use open::Opened;
 pub use path::Found;
 pub use procfs::{NoProcesses, ProcLink, ProcNode, ProcText, Processes};
-pub use socket::{Address, Attached, Message, Received};
+pub use socket::{Address, Attached, Connection, Message, Received, Way};
 pub use stat::{Stat, StatFs, Timestamp, device_number, major, minor};
 
 use event::Event;
@@ -110,6 +110,10 @@ pub struct Config {
     pub streams: [Stream; 3],
     /// What standard input holds.
     pub stdin: Arc<[u8]>,
+    /// Connections whose other side is known beforehand.
+    pub connections: Vec<Connection>,
+    /// Files that are there beside the host's, or in place of them: absolute paths, and contents.
+    pub placed: Vec<(Vec<u8>, Arc<[u8]>)>,
     /// The seed of the random devices.
     pub seed: u64,
 }
@@ -123,6 +127,8 @@ impl Default for Config {
             scratch: vec![b"/tmp".to_vec()],
             streams: [Stream::Pipe; 3],
             stdin: Arc::new([]),
+            connections: Vec::new(),
+            placed: Vec::new(),
             seed: 0,
         }
     }

@@ -65,6 +65,8 @@ impl Files {
         let mounts = files.fresh(Kind::Link(b"self/mounts"[..].into()), 0o777, PROC_DEVICE);
         files.put(proc_fixed, b"mounts", Node::Inode(mounts));
         files.make_scratch();
+        files.place_files()?;
+        files.record_connections();
         let descriptors = files.make_streams();
         Ok((files, descriptors))
     }
@@ -273,17 +275,57 @@ impl Files {
         }
     }
 
+    /// A file without a name that the machine itself keeps, whatever the program closes.
+    pub(super) fn nameless(&mut self, bytes: &[u8]) -> InodeId {
+        let user = self.config.user.clone();
+        let inode = self.fresh(Kind::File(Content::from_bytes(bytes)), 0o600, ROOT_DEVICE);
+        let owner = self.inode_mut(inode);
+        (owner.uid, owner.gid, owner.opens) = (user.uid, user.gid, 1);
+        inode
+    }
+
+    /// Puts files of the configuration where they belong, in folders that are made if need be.
+    fn place_files(&mut self) -> Result<(), Errno> {
+        let config = self.config.clone();
+        let caller = Caller {
+            cwd: Node::Inode(self.root),
+            umask: 0o022,
+            pid: 0,
+            tid: 0,
+            user: &config.user,
+            processes: &NoProcesses,
+        };
+        for (path, bytes) in &config.placed {
+            let mut names: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
+            let name = names.pop().filter(|name| !name.is_empty()).ok_or(Errno::EINVAL)?;
+            let mut folder = self.root;
+            for name in names.into_iter().filter(|name| !name.is_empty()) {
+                let found = self.find(&caller, Node::Inode(folder), name, true);
+                folder = match found.map(|found| found.node) {
+                    Ok(Node::Inode(next)) if self.inode(next).directory().is_some() => next,
+                    Err(Errno::ENOENT) => {
+                        let text = std::str::from_utf8(name).map_err(|_| Errno::EINVAL)?;
+                        self.directory_in(folder, text, 0o755)
+                    }
+                    Ok(_) => return Err(Errno::ENOTDIR),
+                    Err(errno) => return Err(errno),
+                };
+            }
+            let file = self.nameless(bytes);
+            let owner = self.inode_mut(file);
+            owner.permissions = 0o644;
+            self.put(folder, name, Node::Inode(file));
+        }
+        Ok(())
+    }
+
     fn make_streams(&mut self) -> Descriptors {
         let config = self.config.clone();
         let mut descriptors = Descriptors::default();
         for (number, &kind) in config.streams.iter().enumerate() {
             let input = number == 0;
             let bytes: &[u8] = if input { &config.stdin } else { &[] };
-            let inode = self.fresh(Kind::File(Content::from_bytes(bytes)), 0o600, ROOT_DEVICE);
-            let owner = self.inode_mut(inode);
-            (owner.uid, owner.gid) = (config.user.uid, config.user.gid);
-            // The machine itself keeps the streams, whatever the program closes.
-            owner.opens = 1;
+            let inode = self.nameless(bytes);
             self.streams[number] = inode;
             let object = match kind {
                 Stream::Pipe if input => Object::Feed(inode),

@@ -76,7 +76,8 @@ impl Files {
     }
 
     pub(super) fn bind_port(&mut self, id: SocketId, address: &Address) -> Result<Address, Errno> {
-        if !address.is_here() {
+        // Of the host on which connections were recorded, every address is one.
+        if !address.is_here() && !self.has_connections() {
             return Err(Errno::EADDRNOTAVAIL);
         }
         let (stream, six) = self.port_space(id)?;
@@ -117,7 +118,7 @@ impl Files {
         }
         let most = most.clamp(0, 4096) as usize + 1;
         match &mut socket.state {
-            State::Connected(_) => return Err(Errno::EINVAL),
+            State::Connected(_) | State::Recorded(_) => return Err(Errno::EINVAL),
             State::Listening(_, limit) => {
                 *limit = most;
                 return Ok(());
@@ -151,7 +152,13 @@ impl Files {
         let State::Listening(waiting, _) = &mut socket.state else {
             return Err(Errno::EINVAL.into());
         };
-        match waiting.pop_front() {
+        let mut next = waiting.pop_front();
+        if next.is_none()
+            && let Some(number) = self.client_of(id)
+        {
+            next = Some(self.accept_recorded(id, number)?);
+        }
+        match next {
             Some(new) => {
                 let remote = self.socket(new).and_then(|socket| socket.remote.clone());
                 Ok((self.open_socket(new, flags), remote.unwrap_or(Address::Unnamed(family))))
@@ -229,7 +236,7 @@ impl Files {
             return Ok(self.connect_datagram(caller, id, address)?);
         }
         match &socket.state {
-            State::Connected(_) => return Err(Errno::EISCONN.into()),
+            State::Connected(_) | State::Recorded(_) => return Err(Errno::EISCONN.into()),
             State::Listening(..) => {
                 let inet = family != AF_UNIX;
                 return Err(if inet { Errno::EISCONN } else { Errno::EINVAL }.into());
@@ -241,6 +248,11 @@ impl Files {
             _ => {}
         }
         let found = self.listener(caller, address, style);
+        if matches!(found, Err(Errno::ECONNREFUSED | Errno::ENETUNREACH))
+            && self.connect_recorded(id, address)?
+        {
+            return if nonblocking { Err(Errno::EINPROGRESS.into()) } else { Ok(()) };
+        }
         let found = match found {
             // The Internet answers later to those who do not wait.
             Err(Errno::ECONNREFUSED) if family != AF_UNIX && nonblocking => {
@@ -362,6 +374,7 @@ impl Files {
         let socket = self.socket_mut(id)?;
         let peer = match socket.state {
             State::Connected(peer) => peer,
+            State::Recorded(_) => None,
             _ if socket.family == AF_UNIX => None,
             _ => return Err(Errno::ENOTCONN),
         };
@@ -391,7 +404,7 @@ impl Files {
     pub fn peer_address(&self, file: FileId) -> Result<Address, Errno> {
         let socket = self.socket(self.socket_of(file)?).ok_or(Errno::ENOTSOCK)?;
         match socket.state {
-            State::Connected(_) => {
+            State::Connected(_) | State::Recorded(_) => {
                 Ok(socket.remote.clone().unwrap_or_else(|| Address::any(socket.family)))
             }
             _ => Err(Errno::ENOTCONN),

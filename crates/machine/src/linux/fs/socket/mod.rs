@@ -1,12 +1,13 @@
 //! Sockets: local ones, and an Internet that ends at the loopback device.
 //!
-//! Nothing leaves the machine: a connection goes to another socket of the same machine or is
-//! refused; other hosts are unreachable. Streams hold back the writer when the reader's box is
+//! Nothing leaves the machine: a connection goes to another socket of the same machine, to the
+//! recorded side of one of an earlier run, or is refused; other hosts are unreachable. Streams hold back the writer when the reader's box is
 //! full; datagrams arrive whole or not at all.
 
 mod address;
 mod connect;
 mod options;
+mod recorded;
 mod traffic;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,6 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use address::Address;
+pub use recorded::{Connection, Way};
 pub use traffic::{Attached, Message, Received};
 
 use super::Files;
@@ -48,6 +50,8 @@ enum State {
     Listening(VecDeque<SocketId>, usize),
     /// Has a partner; none once that is closed.
     Connected(Option<SocketId>),
+    /// Its partner is a recorded one, by its number.
+    Recorded(usize),
 }
 
 /// Bytes on their way to a reader.
@@ -108,6 +112,7 @@ pub struct Network {
     ports: BTreeMap<(bool, bool, u16), SocketId>,
     names: BTreeMap<Vec<u8>, SocketId>,
     next_port: u16,
+    recorded: recorded::Recorded,
 }
 
 impl Socket {
@@ -260,6 +265,7 @@ impl Files {
             match &socket.state {
                 State::Listening(waiting, _) => pending.extend(waiting.iter().copied()),
                 State::Connected(Some(peer)) => self.lose_peer(*peer, id, unread),
+                State::Recorded(_) => self.after_recorded(),
                 State::Connected(None) | State::Idle => {}
             }
             let network = Arc::make_mut(&mut self.network);
@@ -308,7 +314,11 @@ impl Files {
         let one_way = socket.style != Style::Datagram;
         match &socket.state {
             State::Listening(waiting, _) => {
-                return if waiting.is_empty() { 0 } else { POLLIN | POLLRDNORM };
+                let comes = !waiting.is_empty() || self.client_of(id).is_some();
+                return if comes { POLLIN | POLLRDNORM } else { 0 };
+            }
+            State::Recorded(number) if self.unread(socket, *number) > 0 => {
+                bits |= POLLIN | POLLRDNORM;
             }
             State::Idle if one_way => return bits | POLLHUP | POLLOUT | POLLWRNORM,
             State::Connected(None) if one_way => {
@@ -341,6 +351,7 @@ impl Files {
         let socket = self.socket(id).ok_or(Errno::ENOTSOCK)?;
         match (&socket.state, socket.style) {
             (State::Listening(..), _) => Err(Errno::EINVAL),
+            (State::Recorded(number), _) => Ok(self.unread(socket, *number) as usize),
             (_, Style::Datagram | Style::Packets) => {
                 Ok(socket.inbox.front().map_or(0, |packet| packet.bytes.len()))
             }

@@ -45,7 +45,7 @@ pub struct Received {
 }
 
 impl Received {
-    fn end() -> Received {
+    pub(super) fn end() -> Received {
         let attached = Attached::default();
         Received { count: 0, full: 0, from: None, attached, place: None }
     }
@@ -117,6 +117,8 @@ impl Files {
                     None => return Err(broken),
                 }
             }
+            // Nobody is there who would want to know what is said.
+            (State::Recorded(_), _) => return Ok(Moved::bytes(message.bytes.len())),
             (_, Style::Stream) if socket.family != AF_UNIX => return Err(broken),
             (_, Style::Stream | Style::Packets) => return Err(Errno::ENOTCONN.into()),
             (state, Style::Datagram) => {
@@ -271,6 +273,9 @@ impl Files {
         }
         let peek = flags & MSG_PEEK != 0;
         let socket = self.socket_mut(id)?;
+        if let State::Recorded(number) = socket.state {
+            return self.receive_recorded(file, id, number, into, (nonblocking, peek));
+        }
         let connected = matches!(socket.state, State::Connected(_));
         if socket.style != Style::Datagram && !connected {
             if let Some(error) = socket.error.take() {
