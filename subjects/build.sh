@@ -96,7 +96,7 @@ case $name in
     get_crate libsqlite3-sys 0.16.0
     s=$source/sqlite3
     compile -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -I"$s" "$s/sqlite3.c" -lm ;;
-  small-webserver) # after Castro et al.; its bug is found by the canary
+  small-webserver | small-httpd) # after Castro et al., after ghttpd; their bugs are found by the canary
     compile -fstack-protector-all -U_FORTIFY_SOURCE ;;
   small-*) # our own re-creations of the papers' examples
     compile ;;

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use stunt_machine::linux::fs::Connection;
+
 use crate::contain::Containment;
 
 /// What the program reads as standard input.
@@ -60,6 +62,10 @@ pub struct Command {
     pub tasks: usize,
     /// Whether the addresses of modules and stacks are the same in every run.
     pub fixed_addresses: bool,
+    /// Connections and what the other side of them sends. If there are any, the run has a network of
+    /// its own, in which there is nothing else, and a process that dies while another goes on is how
+    /// the run fails.
+    pub connections: Vec<Connection>,
     /// Files for this run alone; [`Command::place`] stands for their paths.
     pub files: Vec<InputFile>,
     /// Whether it may do what its user may.
@@ -88,6 +94,7 @@ impl Command {
             disk: 1 << 30,
             tasks: 256,
             fixed_addresses: false,
+            connections: Vec::new(),
             files: Vec::new(),
             containment: Containment::Free,
             scripts: false,
@@ -171,6 +178,7 @@ impl fmt::Debug for Command {
             .field("arguments", &self.arguments.len())
             .field("stdin", &self.stdin)
             .field("files", &self.files.len())
+            .field("connections", &self.connections.len())
             .field("containment", &self.containment)
             .field("time", &self.time)
             .finish_non_exhaustive()

@@ -77,6 +77,15 @@ pub enum Error {
         /// What the host said.
         source: io::Error,
     },
+    /// The run cannot have a network of its own.
+    #[error(
+        "the program could not be given a network of its own ({source}); that needs namespaces: see \
+         /proc/sys/user/max_net_namespaces and user namespaces, and in a container its settings"
+    )]
+    Network {
+        /// What the host said.
+        source: io::Error,
+    },
     /// Somebody asked to stop.
     #[error("the run was stopped before its end")]
     Stopped,

@@ -53,15 +53,22 @@ struct Steps {
     end: End,
 }
 
-/// The store.
+/// What is known about the files that programs were loaded from.
 pub struct Files {
     symbols: Symbols,
     known: Mutex<FxHashMap<String, Known>>,
     stacks: Mutex<FxHashMap<Steps, Arc<CallStack>>>,
 }
 
+impl Default for Files {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Files {
     /// An empty store. Separate debugging information is read from where the host keeps it.
+    #[must_use]
     pub fn new() -> Self {
         Self {
             symbols: Symbols::new(Box::new(|path| fs::read(path).ok().map(Into::into))),
@@ -71,7 +78,7 @@ impl Files {
     }
 
     /// The modules that are mapped so.
-    pub fn modules(&self, mapped: &[(String, Vec<Mapping>)]) -> Modules {
+    pub(crate) fn modules(&self, mapped: &[(String, Vec<Mapping>)]) -> Modules {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut modules = Modules::default();
         for (path, mappings) in mapped {
@@ -88,7 +95,7 @@ impl Files {
     }
 
     /// A stopped thread: its stack, and where it panics, if its stack pointer is given to look.
-    pub fn moment(
+    pub(crate) fn moment(
         &self,
         registers: &Registers,
         stack_pointer: Option<u64>,

@@ -233,8 +233,8 @@ const fn fails_with(error: i32) -> u32 {
     SECCOMP_RET_ERRNO | error as u32
 }
 
-/// The filter.
-pub fn filter() -> Vec<sock_filter> {
+/// The filter; of a run that has a network of its own, or of one that has none.
+pub fn filter(network: bool) -> Vec<sock_filter> {
     let mut all = vec![
         load(ARCHITECTURE),
         if_equal(X86_64, 1, 0),
@@ -252,7 +252,19 @@ pub fn filter() -> Vec<sock_filter> {
     always(&UNSUPPORTED, fails_with(ENOTSUP));
     always(&ABSENT, fails_with(ENOSYS));
     always(&REFUSED, fails_with(EPERM));
-    always(&[libc::SYS_socket], fails_with(EACCES));
+    if network {
+        // Others lead out of the network: local sockets to the host's servers, some to its host.
+        all.extend([
+            if_equal(libc::SYS_socket as u32, 0, 5),
+            load(argument(0)),
+            if_equal(libc::AF_INET as u32, 2, 0),
+            if_equal(libc::AF_INET6 as u32, 1, 0),
+            end(fails_with(EACCES)),
+            load(NUMBER),
+        ]);
+    } else {
+        all.extend([if_equal(libc::SYS_socket as u32, 0, 1), end(fails_with(EACCES))]);
+    }
     let mut sometimes = |call: c_long, index: u32, test: sock_filter, answer: u32| {
         all.extend([
             if_equal(call as u32, 0, 4),
@@ -294,7 +306,15 @@ mod tests {
 
     /// What the kernel would answer.
     fn answer(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
-        let program = filter();
+        answer_of(&filter(false), architecture, number, arguments)
+    }
+
+    fn answer_of(
+        program: &[sock_filter],
+        architecture: u32,
+        number: u32,
+        arguments: [u64; 6],
+    ) -> u32 {
         let word = |offset: u32| match offset {
             NUMBER => number,
             ARCHITECTURE => architecture,
@@ -323,6 +343,24 @@ mod tests {
         let mut all = [0; 6];
         all[..arguments.len()].copy_from_slice(arguments);
         answer(X86_64, call as u32, all)
+    }
+
+    #[test]
+    fn a_network_of_its_own_has_internet_sockets_alone() {
+        let program = filter(true);
+        for family in 0..64 {
+            let arguments = [family, 1, 0, 0, 0, 0];
+            let answer = answer_of(&program, X86_64, libc::SYS_socket as u32, arguments);
+            let inside = [libc::AF_INET, libc::AF_INET6].contains(&(family as i32));
+            let expected = if inside { SECCOMP_RET_ALLOW } else { fails_with(EACCES) };
+            assert_eq!(answer, expected, "{family}");
+        }
+        for call in 0..480_u32 {
+            if i64::from(call) != libc::SYS_socket {
+                let same = answer_of(&filter(false), X86_64, call, [7; 6]);
+                assert_eq!(answer_of(&program, X86_64, call, [7; 6]), same, "{call}");
+            }
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Folders {
         let path = root.join(format!("w{:03}", state.made));
         private_folder(&path)?;
         state.made += 1;
-        let rule = landlock::writes_only_below(&path)?;
+        let rule = landlock::writes_only_below(&path, false)?;
         Ok(Place { path, rule, remade: 0 })
     }
 
@@ -102,6 +102,11 @@ impl Place {
     /// What a contained run is bound by, if the host can do so.
     pub fn rule(&self) -> Option<&OwnedFd> {
         self.rule.as_ref()
+    }
+
+    /// The same for a run that has a network of its own.
+    pub fn rule_with_network(&self) -> io::Result<Option<OwnedFd>> {
+        landlock::writes_only_below(&self.path, true)
     }
 
     /// Makes it ready for a run with these files; their paths are the answer.
@@ -149,7 +154,7 @@ impl Place {
     fn make_again(&mut self) -> io::Result<()> {
         self.remade += 1;
         private_folder(&self.path)?;
-        self.rule = landlock::writes_only_below(&self.path)?;
+        self.rule = landlock::writes_only_below(&self.path, false)?;
         Ok(())
     }
 }

@@ -58,9 +58,9 @@ pub fn version() -> i64 {
     answer.max(0)
 }
 
-/// A rule for processes to be: writing is possible below the folder alone. Nothing if the kernel has
-/// no Landlock.
-pub fn writes_only_below(folder: &Path) -> io::Result<Option<OwnedFd>> {
+/// A rule for processes to be: writing is possible below the folder alone, and there is no network,
+/// unless it is one of their own. Nothing if the kernel has no Landlock.
+pub fn writes_only_below(folder: &Path, network: bool) -> io::Result<Option<OwnedFd>> {
     let version = version();
     if version == 0 {
         return Ok(None);
@@ -68,7 +68,11 @@ pub fn writes_only_below(folder: &Path) -> io::Result<Option<OwnedFd>> {
     let since = |first: i64, right: u64| if version >= first { right } else { 0 };
     let on_files = WRITE_FILE | since(3, TRUNCATE) | since(5, IOCTL_DEVICE);
     let everything = on_files | CHANGE_FOLDER | since(2, REFER);
-    let rules = Ruleset { files: everything, network: since(4, TCP), scopes: since(6, SCOPES) };
+    let rules = Ruleset {
+        files: everything,
+        network: if network { 0 } else { since(4, TCP) },
+        scopes: since(6, SCOPES),
+    };
     // A structure that is longer than the kernel's is refused.
     let size = match version {
         ..=3 => 8,

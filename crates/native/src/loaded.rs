@@ -58,8 +58,12 @@ pub struct Key {
 }
 
 impl Key {
-    /// Nothing if standard input is a file of the host, whose position copies would share.
+    /// Nothing if standard input is a file of the host, whose position copies would share, or if there
+    /// are connections: copies would share a network.
     pub fn of(command: &Command, remade: u32) -> Option<Self> {
+        if !command.connections.is_empty() {
+            return None;
+        }
         let bytes = match command.stdin {
             Stdin::Empty => false,
             Stdin::Bytes(_) => true,

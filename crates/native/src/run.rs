@@ -19,6 +19,11 @@ impl Private {
         Self(bytes)
     }
 
+    /// More bytes.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
     /// The bytes. They must not reach a log, a message or a report, unless they are those of a run
     /// on a double.
     #[must_use]
@@ -40,6 +45,8 @@ pub enum Ending {
     Exit(u8),
     /// This signal killed it.
     Signal(u8),
+    /// There was no more input: its connections are over, and it waited for the next.
+    Idle,
     /// It took too long and was killed.
     TimedOut,
     /// It started too many processes or threads, and was killed.
@@ -56,6 +63,7 @@ impl fmt::Display for Ending {
                 Some(name) => write!(f, "was killed by {name}"),
                 None => write!(f, "was killed by signal {number}"),
             },
+            Self::Idle => f.write_str("waited for more input"),
             Self::TimedOut => f.write_str("did not end in time"),
             Self::TooManyTasks => f.write_str("started too many processes"),
             Self::TooMuchWritten => f.write_str("wrote too many files"),

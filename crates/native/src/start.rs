@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use crate::network::OwnNetwork;
+
 /// What is started.
 pub struct Plan {
     /// The program's path.
@@ -30,6 +32,8 @@ pub struct Plan {
     pub fixed_addresses: bool,
     /// What it gives up before it begins.
     pub cage: Option<Cage>,
+    /// A network of its own.
+    pub network: Option<OwnNetwork>,
 }
 
 /// What a contained process is bound by.
@@ -55,6 +59,9 @@ const CHILD_STACK: usize = 64 << 10;
 /// Rights of an administrator (capabilities): how many there may be, and those that a contained run
 /// keeps. They let it read what it could read; the others let nobody but the host be changed.
 const RIGHTS: c_int = 64;
+///
+/// In a network of its own, a run also keeps that of using low port numbers.
+const NET_BIND_SERVICE: c_int = 10;
 const KEPT_RIGHTS: [c_int; 8] = [
     0,  // CAP_CHOWN
     1,  // CAP_DAC_OVERRIDE
@@ -70,7 +77,7 @@ const KEPT_RIGHTS: [c_int; 8] = [
 const SIGNALS: c_int = 64;
 
 /// What the child needs, all of it made before.
-struct Child {
+struct Child<'a> {
     program: *const c_char,
     words: Vec<*const c_char>,
     environment: Vec<*const c_char>,
@@ -84,6 +91,10 @@ struct Child {
     rule: RawFd,
     /// The filter of system calls; none if it has no instructions.
     filter: libc::sock_fprog,
+    /// The network that it makes, if it has one of its own.
+    network: Option<&'a OwnNetwork>,
+    /// Whether it is begun in a user namespace.
+    own_users: bool,
     /// Why it did not become the program; 0 as long as nothing is known.
     error: AtomicI32,
 }
@@ -110,7 +121,7 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
     // As above; the child marks all others to be closed, and uses this one before.
     let rule = plan.cage.as_ref().and_then(|cage| cage.rule.as_ref());
     let rule = rule.map(|rule| above(rule.as_fd())).transpose()?;
-    let child = Child {
+    let mut child = Child {
         program: plan.program.as_ptr(),
         words: list(&plan.words),
         environment: list(&plan.environment),
@@ -136,21 +147,38 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
             len: u16::try_from(filter.len()).map_err(io::Error::other)?,
             filter: filter.as_ptr().cast_mut(),
         },
+        network: plan.network.as_ref(),
+        own_users: false,
         error: AtomicI32::new(0),
     };
     let mut stack = vec![0u128; CHILD_STACK / size_of::<u128>()];
-    let pid = {
+    let mut begin = |child: &Child<'_>, namespaces: c_int| {
         let _quiet = Quiet::new();
-        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-        let argument = (&raw const child).cast_mut().cast::<c_void>();
+        let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | namespaces;
+        let argument = (&raw const *child).cast_mut().cast::<c_void>();
         // SAFETY: the stack grows down from the end of memory that is ours, aligned as calls need it.
         // This thread sleeps until the child has left our memory, so that `child` and `stack` live
         // long enough and nobody else uses them; no handler of a signal runs in it meanwhile.
-        unsafe { libc::clone(become_program, stack.as_mut_ptr_range().end.cast(), flags, argument) }
+        let pid = unsafe {
+            libc::clone(become_program, stack.as_mut_ptr_range().end.cast(), flags, argument)
+        };
+        if pid < 0 { Err(io::Error::last_os_error()) } else { Ok(pid) }
     };
-    if pid < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let pid = match child.network {
+        None => begin(&child, 0)?,
+        Some(_) => {
+            let [alone, with_users] = OwnNetwork::NAMESPACES;
+            match begin(&child, alone) {
+                Ok(pid) => pid,
+                Err(_) => {
+                    child.own_users = true;
+                    // Whatever it is, the sentence for it is not about following.
+                    let refused = |error: io::Error| io::Error::other(NoNetwork(error));
+                    begin(&child, with_users).map_err(refused)?
+                }
+            }
+        }
+    };
     let error = child.error.load(Ordering::Acquire);
     if error == 0 {
         return Ok(pid);
@@ -158,14 +186,24 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
     let mut status = 0;
     // SAFETY: the status is ours and lives as long as the call. The child is dead, or about to be.
     unsafe { libc::waitpid(pid, &raw mut status, libc::__WALL) };
-    Err(io::Error::from_raw_os_error(error))
+    let error = io::Error::from_raw_os_error(error & !NO_NETWORK);
+    let of_network = child.error.load(Ordering::Acquire) & NO_NETWORK != 0;
+    Err(if of_network { io::Error::other(NoNetwork(error)) } else { error })
 }
+
+/// The child could not make its network.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoNetwork(pub io::Error);
+
+/// The bit that tells errors of the network from others; no error number is as large.
+const NO_NETWORK: i32 = 1 << 20;
 
 /// The child's part. It shares all memory with a thread that sleeps: it must not allocate, lock or
 /// unwind, and it leaves nothing behind but the reason why it failed.
 extern "C" fn become_program(argument: *mut c_void) -> c_int {
     // SAFETY: the argument is the structure that `start` made, which lives until we are gone.
-    let child = unsafe { &*argument.cast::<Child>() };
+    let child = unsafe { &*argument.cast::<Child<'_>>() };
     let errno = || {
         // SAFETY: the number is this thread's own.
         unsafe { *libc::__errno_location() }
@@ -186,8 +224,11 @@ extern "C" fn become_program(argument: *mut c_void) -> c_int {
         }
         let moved = (0..).zip(child.descriptors).all(|(to, from)| libc::dup2(from, to) == to);
         let entered = child.folder.is_null() || libc::chdir(child.folder) == 0;
+        let connected = child.network.is_none_or(|network| network.enter(child.own_users));
         if !moved || !entered {
             errno()
+        } else if !connected {
+            errno() | NO_NETWORK
         } else {
             // Descriptors that the caller has, or itself inherited.
             let (first, last) = (3 as libc::c_uint, libc::c_uint::MAX);
@@ -215,12 +256,15 @@ extern "C" fn become_program(argument: *mut c_void) -> c_int {
 ///
 /// # Safety
 /// For the child alone: its rights and filters are those of the calling thread.
-unsafe fn give_up(child: &Child) -> bool {
+unsafe fn give_up(child: &Child<'_>) -> bool {
     const NO_FLAGS: libc::c_ulong = 0;
     if !child.contained {
         return true;
     }
-    for right in (0..RIGHTS).filter(|right| !KEPT_RIGHTS.contains(right)) {
+    let kept = |right: &c_int| {
+        KEPT_RIGHTS.contains(right) || (child.network.is_some() && *right == NET_BIND_SERVICE)
+    };
+    for right in (0..RIGHTS).filter(|right| !kept(right)) {
         // SAFETY: the call takes numbers only. Users without such rights, and kernels without this
         // one, have nothing to give up.
         unsafe { libc::prctl(libc::PR_CAPBSET_DROP, right as libc::c_ulong, 0, 0, 0) };

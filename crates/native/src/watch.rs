@@ -88,7 +88,7 @@ impl Clock {
     }
 
     /// How long it has been running.
-    fn ran(&self, now: Instant) -> Duration {
+    pub fn ran(&self, now: Instant) -> Duration {
         let all = self.nanoseconds(now);
         // In this order, a look that ends meanwhile counts twice rather than not at all, and for one
         // moment only.

@@ -24,9 +24,11 @@ use crate::filter::filter;
 use crate::folders::{Folders, Place};
 use crate::follow::{Follow, kill_and_wait_for_all};
 use crate::loaded::{Key, Loaded};
+use crate::network::OwnNetwork;
 use crate::os;
+use crate::peer::{Peer, Prepared, Processes, Verdict};
 use crate::run::{Ending, Private, Run};
-use crate::start::{Cage, Plan, start};
+use crate::start::{Cage, NoNetwork, Plan, start};
 use crate::watch::{Clock, Cut, Ends, Heard, Limits, Slot, Watch};
 
 /// Processor time that all threads of a run together may have, as a multiple of its time.
@@ -101,9 +103,13 @@ impl<'a> Worker<'a> {
         if command.containment == Containment::Free {
             return Ok(None);
         }
-        let rule = self.place.as_ref().and_then(Place::rule).map(OwnedFd::try_clone).transpose();
+        let network = !command.connections.is_empty();
+        let rule = match &self.place {
+            Some(place) if network => place.rule_with_network(),
+            place => place.as_ref().and_then(Place::rule).map(OwnedFd::try_clone).transpose(),
+        };
         let rule = rule.map_err(|source| Error::Files { source })?;
-        Ok(Some(Cage { rule, filter: if has_filters() { filter() } else { Vec::new() } }))
+        Ok(Some(Cage { rule, filter: if has_filters() { filter(network) } else { Vec::new() } }))
     }
 
     /// Starts a process and follows it to its end.
@@ -118,12 +124,20 @@ impl<'a> Worker<'a> {
             Ends::new().map_err(|source| not_followed(command, source))?;
         let plan = plan(command, paths, self.cage(command)?)?;
         let descriptors = [stdin(command)?.into(), stdout, stderr];
-        let follow = self.begin(command, &plan, &descriptors, &ends, clock)?;
+        let (follow, peer) = self.begin(command, &plan, &descriptors, &ends, clock)?;
         // The pipes' other ends are the program's alone from now on.
         drop(descriptors);
         let finished = follow.finish(clock);
+        let verdict = peer.and_then(Peer::end);
         let heard = self.slot.end().map_or_else(|| Ok(Heard::default()), Watch::finish);
         let (ending, failure) = finished.map_err(|source| not_followed(command, source))?;
+        // Whoever failed by itself did so before it could be ended.
+        let (ending, failure) = match verdict {
+            Some(_) if ending != Ending::Signal(libc::SIGKILL as u8) => (ending, failure),
+            Some(Verdict::Idle) => (Ending::Idle, None),
+            Some(Verdict::Expired) => (Ending::TimedOut, None),
+            None => (ending, failure),
+        };
         Ok((ending, failure, heard))
     }
 
@@ -135,16 +149,31 @@ impl<'a> Worker<'a> {
         descriptors: &[OwnedFd; 3],
         ends: &Arc<Ends>,
         clock: &Arc<Clock>,
-    ) -> Result<Follow<'a>, Error> {
+    ) -> Result<(Follow<'a>, Option<Peer>), Error> {
         let first = start(plan, [0, 1, 2].map(|at: usize| descriptors[at].as_fd()));
         let first = first.map_err(|source| match source.raw_os_error() {
             Some(libc::EPERM) => Error::NotPermitted,
+            _ if matches!(source.get_ref(), Some(it) if it.is::<NoNetwork>()) => {
+                Error::Network { source }
+            }
             _ => Error::Start { path: command.program.clone(), source },
         })?;
-        let follow = Follow::new(self.files, first, command.tasks).map_err(|source| {
+        let abandon = || {
             // Nobody has waited for it: the number is still its own.
             os::kill(first);
             let _ = os::wait(Some(first));
+        };
+        let prepared = plan.network.as_ref().map(|network| {
+            network.sockets().and_then(|sockets| Prepared::new(&command.connections, sockets))
+        });
+        let prepared = prepared.transpose().map_err(|source| {
+            abandon();
+            Error::Network { source }
+        })?;
+        let processes = prepared.as_ref().map(|_| Arc::new(Processes::default()));
+        let followed = Follow::new(self.files, first, command.tasks, processes.clone());
+        let follow = followed.map_err(|source| {
+            abandon();
             not_followed(command, source)
         })?;
         if let Err(source) = self.watch(command, first, ends, clock) {
@@ -153,7 +182,10 @@ impl<'a> Worker<'a> {
             let _ = follow.finish(clock);
             return Err(not_followed(command, source));
         }
-        Ok(follow)
+        let peer = prepared.zip(processes).map(|(prepared, processes)| {
+            prepared.begin(processes, Arc::clone(clock), command.time)
+        });
+        Ok((follow, peer))
     }
 
     fn watch(
@@ -237,7 +269,7 @@ impl<'a> Worker<'a> {
         let plan = plan(command, paths, self.cage(command).ok()?).ok()?;
         let stdin: File = stdin(command).ok()?;
         let descriptors = [OwnedFd::from(stdin), stdout, stderr];
-        let follow = self.begin(command, &plan, &descriptors, &ends, clock).ok()?;
+        let (follow, _) = self.begin(command, &plan, &descriptors, &ends, clock).ok()?;
         let at_entry = follow.until_entry().ok().flatten();
         let heard = self.slot.end().and_then(|watch| watch.finish().ok());
         let at_entry = at_entry?;
@@ -298,6 +330,8 @@ fn plan(command: &Command, paths: &Paths, cage: Option<Cage>) -> Result<Plan, Er
         let entered = std::fs::read_dir(folder).map(|_| ());
         entered.map_err(|source| Error::Folder { path: folder.clone(), source })?;
     }
+    let sockets = Prepared::sockets(&command.connections);
+    let network = (sockets > 0).then(|| OwnNetwork::new(sockets));
     Ok(Plan {
         program: text(absolute.as_os_str())?,
         words: words.map(text).collect::<Result<_, _>>()?,
@@ -307,6 +341,7 @@ fn plan(command: &Command, paths: &Paths, cage: Option<Cage>) -> Result<Plan, Er
         seconds: (command.time.as_secs() + 1).saturating_mul(PROCESSORS),
         fixed_addresses: command.fixed_addresses,
         cage,
+        network: network.transpose().map_err(|source| Error::Network { source })?,
     })
 }
 

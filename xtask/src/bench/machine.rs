@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -167,7 +167,7 @@ fn once(
             command
         }
         Runner::Stunt => {
-            let mut command = Command::new(stunt()?);
+            let mut command = Command::new(super::stunt()?);
             command.args(["run", "--stats", "--", words[0]]);
             command
         }
@@ -193,12 +193,6 @@ fn instructions(stderr: &str) -> Option<u64> {
     let rest = stderr.lines().rev().find_map(|line| line.trim().strip_prefix("instructions:"))?;
     let digits: String = rest.chars().filter(char::is_ascii_digit).collect();
     digits.parse().ok()
-}
-
-fn stunt() -> Result<PathBuf> {
-    let path = files::target().join("release/stunt");
-    // The programs run in another folder.
-    path.canonicalize().with_context(|| format!("there is no {}", path.display()))
 }
 
 /// Makes the inputs, if that was not done before.

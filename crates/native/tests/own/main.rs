@@ -10,5 +10,6 @@ mod inside;
 mod limits;
 mod many;
 mod mistakes;
+mod network;
 mod panics;
 mod signals;

@@ -1,0 +1,404 @@
+//! One process that is followed: where it throws, and what it looks like when it dies.
+//!
+//! Marks are `int3` instructions: one at the program's entry point, then one at each function that
+//! throws. A thread that meets the latter leaves its registers and its stack behind and goes on. What
+//! a thread left is why the process dies later, or exits.
+//!
+//! Always holds: a process that goes on computes what it would compute without marks. Whoever
+//! follows the process is the one thread that may call anything here, and only while it is stopped.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::rc::Rc;
+
+use stunt_machine::failure::{Evidence, Status, at_stack_end, judge};
+use stunt_machine::stack::{Mapping, Registers};
+use stunt_path::Failure;
+
+use crate::files::{Files, Modules, Moment};
+use crate::os::{self, Event};
+use crate::process::{self, Memory};
+use crate::throwers::may_throw;
+
+/// The instruction that stops a thread which is followed.
+const MARK: u8 = 0xcc;
+
+/// Bytes of a stack that are copied at a throw; a deeper stack is walked at once.
+const COPIED: usize = 256 << 10;
+
+/// Signals for whose fault the stack may be too small.
+const FAULTS: [i32; 2] = [libc::SIGSEGV, libc::SIGBUS];
+
+/// An instruction of the program that was replaced by a mark.
+#[derive(Clone)]
+struct Marked {
+    address: u64,
+    original: u8,
+}
+
+/// What a thread left behind when it threw.
+enum Thrown {
+    /// Its registers, and its stack from the stack pointer on.
+    Copied { registers: Registers, stack_pointer: u64, stack: Vec<u8> },
+    /// What there was to see.
+    Seen(Moment),
+}
+
+/// The marks in a program, and the files that were mapped when last looked at.
+#[derive(Clone, Default)]
+pub(crate) struct Marks {
+    entry: Option<Marked>,
+    throws: Vec<Marked>,
+    /// Where marks at throws were: threads may have met them just before they were taken away.
+    unmarked: Vec<u64>,
+    /// What throws again: not a new throw.
+    rethrows: Vec<Range<u64>>,
+    mapped: (Vec<(String, Vec<Mapping>)>, Rc<Modules>),
+}
+
+/// What became of a thread that stopped with `SIGTRAP`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtMark {
+    /// It is at no mark: the signal is the program's own.
+    Elsewhere,
+    /// It is ready to go on, with this signal if it is not 0.
+    GoesOn(i32),
+    /// The same, after a throw: the process may exit because of it.
+    Threw(i32),
+}
+
+/// A process that is followed.
+pub struct Witness<'a> {
+    files: &'a Files,
+    process: i32,
+    memory: Memory,
+    marks: Marks,
+    /// The last throw of each thread.
+    thrown: BTreeMap<i32, Thrown>,
+    /// How many throws of each program are looked at before the marks are taken away.
+    most_throws: Option<u32>,
+    throws: u32,
+}
+
+impl<'a> Witness<'a> {
+    /// Of a process that is about to execute the first instruction of its program.
+    ///
+    /// # Errors
+    /// The process is gone.
+    pub fn new(files: &'a Files, process: i32) -> io::Result<Self> {
+        let memory = Memory::of(process)?;
+        let mut witness = Self::with(files, process, memory, Marks::default());
+        witness.mark_entry();
+        Ok(witness)
+    }
+
+    /// Of a process that has these marks already.
+    pub(crate) fn with(files: &'a Files, process: i32, memory: Memory, marks: Marks) -> Self {
+        Self {
+            files,
+            process,
+            memory,
+            marks,
+            thrown: BTreeMap::new(),
+            most_throws: None,
+            throws: 0,
+        }
+    }
+
+    /// For a program that is to run as fast as it can, once. Files are looked at in full only when it
+    /// fails, and marks are taken away after so many throws: a program that throws all the time is
+    /// not slowed down for ever. A throw that nobody catches is seen when the program dies, too.
+    #[must_use]
+    pub fn frugal(mut self, throws: u32) -> Self {
+        self.most_throws = Some(throws);
+        self
+    }
+
+    /// Of a process that this one has just forked: it has the same marks.
+    ///
+    /// # Errors
+    /// The process is gone.
+    pub fn fork(&self, child: i32) -> io::Result<Self> {
+        let mut witness = Self::with(self.files, child, Memory::of(child)?, self.marks.clone());
+        witness.most_throws = self.most_throws;
+        Ok(witness)
+    }
+
+    pub(crate) fn into_marked(self) -> (Memory, Marks) {
+        (self.memory, self.marks)
+    }
+
+    /// Whether it is still on its way to the entry point of its program.
+    #[must_use]
+    pub fn is_loading(&self) -> bool {
+        self.marks.entry.is_some()
+    }
+
+    /// The process runs another program from now on, and is about to execute its first instruction.
+    ///
+    /// # Errors
+    /// The process is gone.
+    pub fn becomes_another(&mut self) -> io::Result<()> {
+        self.memory = Memory::of(self.process)?;
+        self.marks = Marks::default();
+        self.throws = 0;
+        self.thrown.clear();
+        self.mark_entry();
+        Ok(())
+    }
+
+    /// A thread is gone.
+    pub fn forget(&mut self, thread: i32) {
+        self.thrown.remove(&thread);
+    }
+
+    fn mark_entry(&mut self) {
+        let entry = process::entry(self.process);
+        self.marks.entry = entry.and_then(|address| mark(&self.memory, address));
+    }
+
+    /// A thread of this process stopped with `SIGTRAP`.
+    ///
+    /// # Errors
+    /// It cannot be followed any more.
+    pub fn at_mark(&mut self, thread: i32) -> io::Result<AtMark> {
+        let Some(mut registers) = alive(os::registers(thread))? else {
+            return Ok(AtMark::GoesOn(0));
+        };
+        let address = registers.rip.wrapping_sub(1);
+        if self.marks.entry.as_ref().is_some_and(|entry| entry.address == address) {
+            let original = self.marks.entry.take().map_or(MARK, |entry| entry.original);
+            self.memory.write(address, &[original])?;
+            registers.rip = address;
+            alive(os::set_registers(thread, &registers))?;
+            // Libraries that are loaded later are not covered.
+            let modules = if self.most_throws.is_some() {
+                let mut mapped = process::mapped_files(self.process);
+                mapped.retain(|(path, _)| may_throw(path));
+                Rc::new(self.files.modules(&mapped))
+            } else {
+                self.modules()
+            };
+            self.marks.rethrows.clone_from(&modules.rethrows);
+            self.marks.throws =
+                modules.throw_points.iter().filter_map(|&at| mark(&self.memory, at)).collect();
+            return Ok(AtMark::GoesOn(0));
+        }
+        if self.marks.unmarked.contains(&address) {
+            registers.rip = address;
+            alive(os::set_registers(thread, &registers))?;
+            return Ok(AtMark::GoesOn(0));
+        }
+        let Some(original) = self.original_at(address) else { return Ok(AtMark::Elsewhere) };
+        registers.rip = address;
+        let again = self.is_again(registers.rsp);
+        if !again {
+            let thrown = self.throws_now(&registers);
+            self.thrown.insert(thread, thrown);
+        }
+        self.throws += 1;
+        if self.most_throws.is_some_and(|most| self.throws >= most) {
+            self.unmark()?;
+            alive(os::set_registers(thread, &registers))?;
+            return Ok(AtMark::GoesOn(0));
+        }
+        let signal = step_over(thread, &self.memory, registers, original)?;
+        Ok(if again { AtMark::GoesOn(signal) } else { AtMark::Threw(signal) })
+    }
+
+    /// Takes the marks at throws away. A thread that has just met one goes on at its instruction.
+    fn unmark(&mut self) -> io::Result<()> {
+        for marked in std::mem::take(&mut self.marks.throws) {
+            self.memory.write(marked.address, &[marked.original])?;
+            self.marks.unmarked.push(marked.address);
+        }
+        self.thrown.clear();
+        Ok(())
+    }
+
+    /// A thread of a process that this one forked stopped with `SIGTRAP`: that process has marks of
+    /// its own, in the same places.
+    pub(crate) fn at_mark_of_fork(&self, thread: i32) -> io::Result<AtMark> {
+        let Some(mut registers) = alive(os::registers(thread))? else {
+            return Ok(AtMark::GoesOn(0));
+        };
+        let address = registers.rip.wrapping_sub(1);
+        let Some(original) = self.original_at(address) else { return Ok(AtMark::Elsewhere) };
+        registers.rip = address;
+        let Some(memory) = alive(Memory::of(thread))? else { return Ok(AtMark::GoesOn(0)) };
+        step_over(thread, &memory, registers, original).map(AtMark::GoesOn)
+    }
+
+    fn original_at(&self, address: u64) -> Option<u8> {
+        let marked = self.marks.throws.iter().find(|marked| marked.address == address);
+        marked.map(|marked| marked.original)
+    }
+
+    /// Whether the function that throws was called for an exception that was thrown before.
+    fn is_again(&self, stack_pointer: u64) -> bool {
+        let mut caller = [0; 8];
+        let known = self.memory.read(stack_pointer, &mut caller);
+        let caller = u64::from_le_bytes(caller);
+        known && self.marks.rethrows.iter().any(|range| range.contains(&caller))
+    }
+
+    fn throws_now(&mut self, registers: &libc::user_regs_struct) -> Thrown {
+        let stack_pointer = registers.rsp;
+        let stack = self.memory.read_up_to(stack_pointer, COPIED);
+        let registers = process::for_walk(registers);
+        if stack.len() < COPIED {
+            return Thrown::Copied { registers, stack_pointer, stack };
+        }
+        let modules = self.modules();
+        Thrown::Seen(self.moment(&registers, Some(stack_pointer), &modules))
+    }
+
+    /// A throw as it was then.
+    fn look_back(&self, thrown: Thrown, modules: &Modules) -> Moment {
+        match thrown {
+            Thrown::Seen(moment) => moment,
+            Thrown::Copied { registers, stack_pointer, stack } => {
+                let mut memory = |address: u64, bytes: &mut [u8]| {
+                    let from = address.checked_sub(stack_pointer);
+                    let from = from.and_then(|from| usize::try_from(from).ok());
+                    let end = from.and_then(|from| from.checked_add(bytes.len()));
+                    match from.zip(end).and_then(|(from, end)| stack.get(from..end)) {
+                        Some(copied) => bytes.copy_from_slice(copied),
+                        // A page that begins before the stack pointer, or is no stack at all.
+                        None => return self.beside(stack_pointer, &stack, address, bytes),
+                    }
+                    true
+                };
+                self.files.moment(&registers, Some(stack_pointer), &mut memory, modules)
+            }
+        }
+    }
+
+    /// Reads what is not all in the copy of a stack: as it is now, with what is known of then.
+    fn beside(&self, start: u64, stack: &[u8], address: u64, bytes: &mut [u8]) -> bool {
+        if !self.memory.read(address, bytes) {
+            return false;
+        }
+        let end = address.saturating_add(bytes.len() as u64);
+        let (first, last) = (address.max(start), end.min(start + stack.len() as u64));
+        if first < last {
+            let from = &stack[(first - start) as usize..(last - start) as usize];
+            bytes[(first - address) as usize..(last - address) as usize].copy_from_slice(from);
+        }
+        true
+    }
+
+    fn moment(&self, registers: &Registers, top: Option<u64>, modules: &Modules) -> Moment {
+        let mut memory = |address: u64, bytes: &mut [u8]| self.memory.read(address, bytes);
+        self.files.moment(registers, top, &mut memory, modules)
+    }
+
+    fn modules(&mut self) -> Rc<Modules> {
+        let mapped = process::mapped_files(self.process);
+        if mapped != self.marks.mapped.0 {
+            let modules = Rc::new(self.files.modules(&mapped));
+            self.marks.mapped = (mapped, modules);
+        }
+        Rc::clone(&self.marks.mapped.1)
+    }
+
+    /// The failure of a thread that is about to die of a signal.
+    ///
+    /// # Errors
+    /// The thread is gone.
+    pub fn dies(&mut self, thread: i32, number: u8) -> io::Result<Option<Failure>> {
+        let registers = os::registers(thread)?;
+        let fault =
+            FAULTS.contains(&i32::from(number)).then(|| os::fault_address(thread)).flatten();
+        let readable = |address: u64| self.memory.read(address, &mut [0]);
+        let overflow = fault.is_some_and(|fault| at_stack_end(fault, registers.rsp, readable));
+        let modules = self.modules();
+        // A panic that may not be caught aborts.
+        let top = (i32::from(number) == libc::SIGABRT).then_some(registers.rsp);
+        let death = self.moment(&process::for_walk(&registers), top, &modules);
+        let thrown = self.thrown.remove(&thread).map(|thrown| self.look_back(thrown, &modules));
+        let thrown = thrown.as_ref().map(Moment::scene);
+        let status = Status::Signal { number, overflow };
+        Ok(judge(Evidence { status, death: Some(death.scene()), thrown }))
+    }
+
+    /// The process is about to exit: its failure, if its first thread threw before.
+    #[must_use]
+    pub fn exits(&mut self) -> Option<Failure> {
+        let status = os::event_message(self.process).ok()?;
+        if status & 0x7f != 0 {
+            return None;
+        }
+        let thrown = self.thrown.remove(&self.process)?;
+        let modules = self.modules();
+        let thrown = self.look_back(thrown, &modules);
+        let status = Status::Exit((status >> 8) as u8);
+        judge(Evidence { status, death: None, thrown: Some(thrown.scene()) })
+    }
+}
+
+/// Puts a mark at an address.
+fn mark(memory: &Memory, address: u64) -> Option<Marked> {
+    let mut original = [0];
+    if !memory.read(address, &mut original) || original[0] == MARK {
+        return None;
+    }
+    memory.write(address, &[MARK]).ok()?;
+    Some(Marked { address, original: original[0] })
+}
+
+/// Executes the instruction under a mark, which `registers` point to. A signal that came meanwhile
+/// is the answer, else 0.
+///
+/// Other threads may run meanwhile and must not miss the mark: the instructions with which such
+/// functions begin are done by hand. Another instruction is executed with the mark taken away.
+fn step_over(
+    pid: i32,
+    memory: &Memory,
+    mut registers: libc::user_regs_struct,
+    original: u8,
+) -> io::Result<i32> {
+    const ENDBR64: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+    const PUSH_RBP: u8 = 0x55;
+    let address = registers.rip;
+    let mut code = [0; 4];
+    let known = memory.read(address, &mut code);
+    code[0] = original;
+    if known && code == ENDBR64 {
+        registers.rip += 4;
+        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+    }
+    if original == PUSH_RBP {
+        let top = registers.rsp.wrapping_sub(8);
+        memory.write(top, &registers.rbp.to_le_bytes())?;
+        (registers.rsp, registers.rip) = (top, address + 1);
+        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+    }
+    memory.write(address, &[original])?;
+    let mut came = 0;
+    if alive(os::set_registers(pid, &registers))?.is_some() {
+        while alive(os::step(pid))?.is_some()
+            && let Some((_, Event::Stopped(signal, _))) = os::wait(Some(pid))?
+            && signal != libc::SIGTRAP
+        {
+            came = signal;
+        }
+    }
+    memory.write(address, &[MARK])?;
+    Ok(came)
+}
+
+/// Nothing if the process is gone, which the next wait tells.
+pub(crate) fn alive<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether an error says that there is no such process.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ESRCH) || error.kind() == io::ErrorKind::NotFound
+}
