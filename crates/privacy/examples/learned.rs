@@ -9,6 +9,7 @@ use std::time::Instant;
 use stunt_privacy::anonymiser::{Algorithm, Problem};
 use stunt_privacy::chance::plausible;
 use stunt_privacy::claims::{Cell, Method, cell};
+use stunt_privacy::lengths::LENGTHY;
 use stunt_privacy::listed::Listed;
 use stunt_privacy::programs::{FREE, RECORDS, small};
 use stunt_privacy::{canaries, cells, game};
@@ -89,6 +90,7 @@ fn tables(algorithms: &[Algorithm], named: &dyn Fn(&str) -> bool) -> Result<usiz
     println!("\nHow often a double of a double comes from the same set, in percent:\n");
     print(algorithms, &rows, |row, at| row.again[at].clone());
     let mut flagged = rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.flagged()).count();
+    flagged += lengths()?;
     println!("\nLonger programs: {} bytes that the failure does not need.\n", FREE.len());
     flagged += records(algorithms)?;
     Ok(flagged)
@@ -119,6 +121,26 @@ fn print(algorithms: &[Algorithm], rows: &[Row], text: impl Fn(&Row, usize) -> S
     }
 }
 
+/// Doubles of other lengths than the original's. Gives the number of claims that do not hold.
+fn lengths() -> Result<usize, Problem> {
+    println!(
+        "\nShorter doubles (`--resize`, black box), claim and truth in bits (`~`: sampled):\n"
+    );
+    println!("| program | fail | length | of a double | claim / truth |");
+    println!("|---|---:|---:|---:|---:|");
+    let mut flagged = 0;
+    for program in &LENGTHY {
+        let it = program.shortened(4).map_err(Problem::Broken)?;
+        let mark = if it.flagged() { "**" } else { "" };
+        flagged += usize::from(it.flagged());
+        println!(
+            "| {} | {} | {} | {:.1} | {mark}{:.2} / ~{:.2}{mark} |",
+            program.name, it.failing, program.length, it.length, it.claim, it.truth
+        );
+    }
+    Ok(flagged)
+}
+
 /// What needs no list of inputs. Gives the number of claims that do not hold.
 fn records(algorithms: &[Algorithm]) -> Result<usize, Problem> {
     println!(
@@ -145,7 +167,10 @@ fn records(algorithms: &[Algorithm]) -> Result<usize, Problem> {
             // is for: it counts that.
             let random = !matches!(
                 algorithm,
-                Algorithm::Camouflage | Algorithm::CastroCanonical | Algorithm::MppCanonical
+                Algorithm::Camouflage
+                    | Algorithm::CastroCanonical
+                    | Algorithm::MppCanonical
+                    | Algorithm::WeakenCanonical
             );
             let same = algorithm != Algorithm::Camouflage;
             let bad = [

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use rand::{Rng, RngCore, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand_chacha::{ChaCha8Rng, ChaCha20Rng};
 use sha2::{Digest, Sha256};
 use stunt_leakage::Bits;
 use stunt_path::{Original, Pin, Test, TestKind};
@@ -49,6 +49,8 @@ pub enum Algorithm {
     Respa,
     /// Tests that the failure does not need are dropped.
     Weaken,
+    /// The same from the canonical input of the path, with the randomness of the path.
+    WeakenCanonical,
     /// The same, with no other condition than that each byte is as it is.
     BlackBox,
     /// A mutant: differs most, and claims what castro does.
@@ -59,7 +61,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// Those of the tool, in the order of the table.
-    pub const ALL: [Algorithm; 11] = [
+    pub const ALL: [Algorithm; 12] = [
         Algorithm::Castro,
         Algorithm::CastroCanonical,
         Algorithm::Camouflage,
@@ -70,6 +72,7 @@ impl Algorithm {
         Algorithm::ReapRm,
         Algorithm::Respa,
         Algorithm::Weaken,
+        Algorithm::WeakenCanonical,
         Algorithm::BlackBox,
     ];
 
@@ -86,6 +89,7 @@ impl Algorithm {
             Algorithm::ReapRm => "reap-rm",
             Algorithm::Respa => "respa",
             Algorithm::Weaken => "weaken",
+            Algorithm::WeakenCanonical => "weaken, canonical",
             Algorithm::BlackBox => "black box",
             Algorithm::MustDiffer => "mutant: must differ",
             Algorithm::Keeps => "mutant: keeps a byte",
@@ -102,6 +106,7 @@ impl Algorithm {
             | Algorithm::CastroCanonical
             | Algorithm::Mpp
             | Algorithm::MppCanonical
+            | Algorithm::WeakenCanonical
             | Algorithm::Respa => 1,
             Algorithm::ReapBrw | Algorithm::ReapBag | Algorithm::ReapRm => even(600, 4, 32),
             Algorithm::Weaken | Algorithm::BlackBox => even(400, 2, 4),
@@ -168,8 +173,8 @@ pub fn report(
     match algorithm {
         Algorithm::Castro => on_path(program, own, &mut rng),
         Algorithm::CastroCanonical => {
-            let mut rng = canonical(&[text(program, own)]);
-            Ok(Report { drawn: Drawn::Nothing, ..on_path(program, own, &mut rng)? })
+            let (base, mut rng) = of_path(program, own)?;
+            Ok(Report { drawn: Drawn::Nothing, ..on_path(program, &base, &mut rng)? })
         }
         Algorithm::Camouflage => most_different(program, own, &mut rng, Claim::Own),
         Algorithm::MustDiffer => most_different(program, own, &mut rng, Claim::Plain),
@@ -186,6 +191,13 @@ pub fn report(
         | Algorithm::ReapRm
         | Algorithm::Respa => other_path(algorithm, program, own, &mut rng),
         Algorithm::Weaken => weakened(program, own, &mut rng, Start::Path),
+        Algorithm::WeakenCanonical => {
+            let (base, mut rng) = of_path(program, own)?;
+            let plain = on_path(program, &base, &mut rng.clone())?;
+            let report = weakened(program, &base, &mut rng, Start::Path)?;
+            // All is a function of the path, so the double may tell it.
+            Ok(Report { drawn: Drawn::Nothing, claim: plain.claim, set: plain.set, ..report })
+        }
         Algorithm::BlackBox => weakened(program, own, &mut rng, Start::Bytes),
     }
 }
@@ -212,6 +224,20 @@ fn text(program: &'static Program, own: &[u8]) -> String {
         tests.iter().map(|test| print_term(&pool, test.condition)).collect();
     lines.sort();
     lines.join("\n")
+}
+
+/// The canonical input of the path that an input takes, and the path's randomness, as the tool has
+/// them.
+fn of_path(program: &'static Program, own: &[u8]) -> Result<(Vec<u8>, ChaCha20Rng), Problem> {
+    let mut pool = Pool::new();
+    let tests = Walk::new(program, &mut pool, own).tests(&mut pool);
+    let signature = failure().signature();
+    let mut made = stunt_search::canonical(&signature, &[own.len()], &pool, &tests)
+        .map_err(|error| Problem::Broken(Box::new(error)))?;
+    let original = original(own);
+    let mut condition = PathCondition::new(&mut made.pool, &made.tests, &original);
+    let base = castro(&mut condition, &original, &mut made.rng)?;
+    Ok((only(base.bytes), made.rng))
 }
 
 /// Randomness that is derived from the failure and from conditions, in any order.
@@ -363,7 +389,7 @@ enum Start {
 fn weakened(
     program: &'static Program,
     own: &[u8],
-    rng: &mut ChaCha8Rng,
+    rng: &mut dyn RngCore,
     start: Start,
 ) -> Result<Report, Problem> {
     let mut pool = Pool::new();

@@ -9,7 +9,8 @@
 //!
 //! Reading order: `run` (a program on values and terms), `programs`, `walk` (a program as an
 //! execution); `anonymiser` (the algorithms behind one function), `listed` (all inputs that fail),
-//! `channel` (what an attacker learns); then the levels: `claims`, `cells`, `game`, `canaries`.
+//! `channel` (what an attacker learns); then the levels: `claims`, `cells`, `game`, `canaries`,
+//! `lengths`.
 //!
 //! Only tests and `cargo xtask privacy` use this crate. It must not know x86, nor how real programs
 //! are run, and nothing of the tool depends on it.
@@ -21,6 +22,7 @@ pub mod chance;
 pub mod channel;
 pub mod claims;
 pub mod game;
+pub mod lengths;
 pub mod listed;
 pub mod programs;
 pub mod run;

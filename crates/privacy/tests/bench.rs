@@ -7,6 +7,7 @@ use stunt_privacy::cells::same_again;
 use stunt_privacy::chance::plausible;
 use stunt_privacy::claims::{Cell, Method, cell};
 use stunt_privacy::game::play;
+use stunt_privacy::lengths::LENGTHY;
 use stunt_privacy::listed::Listed;
 use stunt_privacy::programs::{FREE, RECORDS, named, small};
 
@@ -91,6 +92,39 @@ fn weakening_claims_no_less_than_is_learned() {
             assert!(!cell.flagged(), "{program}: {} {}", cell.claim, cell.truth);
             assert!(cell.truth >= listed.floor());
         }
+    }
+}
+
+#[test]
+fn a_canonical_double_tells_the_path_at_most() {
+    for program in ["case", "score"] {
+        let (_, castro) = run(program, Algorithm::Castro, 1);
+        let (listed, cell) = run(program, Algorithm::WeakenCanonical, 1);
+        assert_eq!((cell.method, cell.wrong), (Method::Exact, 0), "{program}");
+        assert!(near(cell.claim, castro.claim), "{program}: {} {}", cell.claim, castro.claim);
+        assert!(!cell.flagged(), "{program}: {} {}", cell.claim, cell.truth);
+        assert!(cell.truth >= listed.floor() - 1e-6);
+    }
+    // One double for each path, whichever original of it is reported.
+    let listed = Listed::new(named("score").expect("there is one"));
+    for path in &listed.paths {
+        let double = |number: u32| {
+            let own = &listed.failing[number as usize];
+            let it = report(Algorithm::WeakenCanonical, listed.program, own, u64::from(number));
+            it.expect("there is a double").double
+        };
+        assert!(path.iter().all(|&number| double(number) == double(path[0])));
+    }
+}
+
+#[test]
+fn shorter_doubles_claim_no_less_than_is_learned() {
+    for program in &LENGTHY {
+        let it = program.shortened(2).expect("it can be run");
+        assert!(!it.flagged(), "{}: {} {}", program.name, it.claim, it.truth);
+        // They are shorter, where the failure needs less.
+        assert!(it.length < f64::from(program.length), "{}: {}", program.name, it.length);
+        assert!((8..=120).contains(&it.failing), "{}: {}", program.name, it.failing);
     }
 }
 

@@ -59,7 +59,7 @@ impl<'p> PathCondition<'p> {
         let own = original.assignment();
         let (accounts, sampler) = (&mut self.accounts, &mut self.sampler);
         let eased = ease(self.pool, accounts, sampler, &own, &literals, TRIES);
-        if !eased.fixed.is_empty() {
+        if eased.stronger {
             self.ledger = Ledger::new();
             for literal in eased.literals {
                 self.ledger.push(self.pool, &mut self.accounts, literal);

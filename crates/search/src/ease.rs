@@ -6,6 +6,9 @@
 //! what is left falls apart into smaller parts. Fixed bytes are revealed in full, and the figures say
 //! so, since they are those of the stronger condition.
 //!
+//! Before that, questions are fixed. A program that counts the brackets of a text asks each byte
+//! whether it is one; that the answers stay the same is far less than that the bytes do.
+//!
 //! What always holds: the result implies the literals that were given, and the original satisfies it.
 //! Which bytes are fixed depends on the condition alone; their values are the original's.
 
@@ -13,11 +16,11 @@ use std::collections::BTreeSet;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_leakage::Accounts;
 use stunt_models::{ByteSet, Component, Condition};
 use stunt_solver::{Budget, Look, Sampler, Solver};
-use stunt_terms::{Assignment, InputByte, Pool, Term};
+use stunt_terms::{Assignment, Evaluator, InputByte, Op, Pool, Term};
 
 use crate::simplify::simplify;
 
@@ -34,6 +37,8 @@ pub(crate) struct Eased {
     pub literals: Vec<Term>,
     /// The bytes that were fixed.
     pub fixed: BTreeSet<InputByte>,
+    /// Whether anything was fixed, bytes or answers.
+    pub stronger: bool,
 }
 
 /// Makes a simplified condition easier, where it has to be.
@@ -46,9 +51,9 @@ pub(crate) fn ease(
     tries: Tries,
 ) -> Eased {
     let mut solver = Solver::new(Budget::default());
-    let mut eased = Eased { literals: Vec::new(), fixed: BTreeSet::new() };
+    let mut eased = Eased { literals: Vec::new(), fixed: BTreeSet::new(), stronger: false };
     let mut hard = 0;
-    let mut open = vec![(literals.to_vec(), 0)];
+    let mut open = vec![(literals.to_vec(), None)];
     while let Some((literals, step)) = open.pop() {
         let mut condition = Condition::new();
         for &literal in &literals {
@@ -77,7 +82,17 @@ pub(crate) fn ease(
                 eased.literals.extend(own_literals);
                 continue;
             };
+            eased.stronger = true;
+            if step.is_none() {
+                let answers = answers(pool, &tested, own);
+                if !answers.is_empty() {
+                    let stronger = [own_literals, answers].concat();
+                    open.push((simplify(pool, &mut accounts.masks, &stronger), Some(0)));
+                    continue;
+                }
+            }
             hard += 1;
+            let step = step.unwrap_or(0);
             let step = if hard > MOST_PATIENT { LEFT.len().max(step) } else { step };
             let fix = match LEFT.get(step) {
                 Some(&left) => chosen(pool, component, &tested, left),
@@ -91,10 +106,50 @@ pub(crate) fn ease(
                 stronger.push(pool.eq(variable, value));
             }
             eased.fixed.extend(fix);
-            open.push((simplify(pool, &mut accounts.masks, &stronger), step + 1));
+            open.push((simplify(pool, &mut accounts.masks, &stronger), Some(step + 1)));
         }
     }
     eased
+}
+
+/// The answers that the original gives to the questions about single bytes on which literals depend,
+/// of those literals that depend on nothing else.
+fn answers(pool: &mut Pool, literals: &[Term], own: &Assignment) -> Vec<Term> {
+    let mut all = Vec::new();
+    for &literal in literals {
+        if let Some(questions) = questions(pool, literal) {
+            all.extend(questions);
+        }
+    }
+    all.sort_unstable();
+    all.dedup();
+    let mut evaluator = Evaluator::new();
+    all.into_iter()
+        .map(|question| {
+            let holds = evaluator.holds(pool, question, own);
+            if holds { question } else { pool.not(question) }
+        })
+        .collect()
+}
+
+/// What a literal asks single bytes; none if it depends on a byte in another way.
+fn questions(pool: &Pool, literal: Term) -> Option<Vec<Term>> {
+    let (mut found, mut seen) = (Vec::new(), FxHashSet::default());
+    let mut open = vec![literal];
+    while let Some(term) = open.pop() {
+        let bytes = pool.support(term).iter().take(2).count();
+        if bytes == 0 || !seen.insert(term) {
+            continue;
+        }
+        if bytes == 1 && pool.is_bool(term) {
+            found.push(term);
+        } else if let Op::Byte(_) = pool.op(term) {
+            return None;
+        } else {
+            open.extend(pool.operands(term));
+        }
+    }
+    Some(found)
 }
 
 /// Bytes to be fixed such that none of the literals has more than `left` cases: one after the other,
@@ -121,5 +176,66 @@ fn chosen(pool: &Pool, component: &Component, literals: &[Term], left: f64) -> V
         for bytes in &mut open {
             bytes.retain(|&other| other != byte);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> Assignment {
+        let mut own = Assignment::default();
+        for (offset, &value) in (0..).zip(bytes) {
+            own.set(InputByte::new(0, offset), value);
+        }
+        own
+    }
+
+    /// How many of so many bytes are `=`, as a program counts them.
+    fn marks(pool: &mut Pool, bytes: u32) -> Term {
+        let (mark, one, none) =
+            (pool.constant(8, u128::from(b'=')), pool.constant(64, 1), pool.constant(64, 0));
+        let mut count = none;
+        for offset in 0..bytes {
+            let byte = pool.byte(InputByte::new(0, offset));
+            let is = pool.eq(byte, mark);
+            let adds = pool.ite(is, one, none);
+            count = pool.add(count, adds);
+        }
+        count
+    }
+
+    #[test]
+    fn what_is_counted_is_told_by_the_answers() {
+        let mut pool = Pool::new();
+        let count = marks(&mut pool, 6);
+        let two = pool.constant(64, 2);
+        let literal = pool.eq(count, two);
+        let own = text(b"a=bc=d");
+        let answers = answers(&mut pool, &[literal], &own);
+        assert_eq!(answers.len(), 6);
+        let holds = |bytes: &[u8; 6]| {
+            let (other, mut evaluator) = (text(bytes), Evaluator::new());
+            let all = answers.iter().all(|&answer| evaluator.holds(&pool, answer, &other));
+            (all, evaluator.holds(&pool, literal, &other))
+        };
+        assert_eq!(holds(b"a=bc=d"), (true, true));
+        assert_eq!(holds(b"x=..=z"), (true, true));
+        // The same count, but other answers; and another count.
+        assert_eq!(holds(b"=abc=d"), (false, true));
+        assert!(!holds(b"a=====").0);
+    }
+
+    #[test]
+    fn a_literal_that_looks_at_values_has_no_questions() {
+        let mut pool = Pool::new();
+        let count = marks(&mut pool, 3);
+        let value = pool.byte(InputByte::new(0, 3));
+        let wide = pool.zero_extend(64, value);
+        let sum = pool.add(count, wide);
+        let nine = pool.constant(64, 9);
+        let literal = pool.eq(sum, nine);
+        assert_eq!(questions(&pool, literal), None);
+        assert!(answers(&mut pool, &[literal], &text(b"===\x06")).is_empty());
     }
 }

@@ -6,6 +6,7 @@
 //! double fails is asked of whoever can run it.
 
 mod camouflage;
+mod canonical;
 mod castro;
 mod condition;
 mod double;
@@ -18,6 +19,7 @@ pub mod weaken;
 mod zeros;
 
 pub use camouflage::camouflage;
+pub use canonical::{Canonical, canonical};
 pub use castro::castro;
 pub use condition::{Measured, PathCondition};
 pub use double::{Double, Error};

@@ -30,7 +30,8 @@
 //! from all again. A test is left less often than the paper's proofs assume, never more often, and how
 //! often depends on its outcome and not on the rest of the path: with a chance `s P` instead of `P`,
 //! the edge of `φ'` is kept with `1 - s (1 - P)`, which is still no less than `s P`, the chance to come
-//! to it from elsewhere. The theorems hold.
+//! to it from elsewhere. The theorems hold. A bound on the number of detours, the paper's `numDetours`, does
+//! the same: as many tests as it allows are chosen, all with the same chance, and no other is left.
 
 use rand::Rng;
 use rustc_hash::FxHashSet;
@@ -66,13 +67,19 @@ pub struct ReapOptions {
     pub longest: usize,
     /// The most attempts.
     pub attempts: u32,
+    /// The most tests at which an attempt may leave the path; none for as many as there are.
+    pub detours: Option<usize>,
 }
 
 impl ReapOptions {
     /// The usual bounds.
     #[must_use]
     pub fn new(manner: Manner) -> Self {
-        ReapOptions { manner, longest: 32, attempts: 200 }
+        ReapOptions { manner, longest: 32, attempts: 200, detours: None }
+    }
+
+    fn most_detours(&self) -> usize {
+        self.detours.unwrap_or(usize::MAX)
     }
 }
 
@@ -158,7 +165,7 @@ struct Walker {
 
 impl Walker {
     fn new(search: &mut Search<'_>, places: &[usize], options: &ReapOptions, attempt: u32) -> Self {
-        let mut number = selected(places.len(), attempt - 1);
+        let mut number = selected(places.len(), attempt - 1).min(options.most_detours());
         if options.manner == Manner::RandomWalk {
             number = search.rng.gen_range(0..=number);
         }

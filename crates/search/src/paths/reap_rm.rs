@@ -43,11 +43,13 @@ pub struct ReapRmOptions {
     pub longest: usize,
     /// The most attempts of the second phase.
     pub attempts: u32,
+    /// The most tests at which an attempt may leave the path; none for as many as there are.
+    pub detours: Option<usize>,
 }
 
 impl Default for ReapRmOptions {
     fn default() -> Self {
-        ReapRmOptions { longest: 16, attempts: 100 }
+        ReapRmOptions { longest: 16, attempts: 100, detours: None }
     }
 }
 
@@ -125,7 +127,8 @@ pub fn reap_rm<E: Execution>(
     // Residue minimisation.
     let mut order = by_residue(&mut search, &source, original);
     order.truncate(MOST_DETOURS);
-    let mut number = order.len();
+    let most = options.detours.unwrap_or(usize::MAX);
+    let mut number = order.len().min(most);
     'informed: while number > 0 {
         for block in order.chunks(number) {
             if search.spent() {
@@ -152,7 +155,7 @@ pub fn reap_rm<E: Execution>(
             break;
         }
         search.statistics.attempts += 1;
-        let number = search.rng.gen_range(0..=selected(places.len(), failed));
+        let number = search.rng.gen_range(0..=selected(places.len(), failed).min(most));
         let chosen = rand::seq::index::sample(&mut search.rng, places.len(), number);
         let chosen = chosen.into_iter().map(|at| places[at]).collect();
         let longest = search.rng.gen_range(1..=options.longest.max(1));

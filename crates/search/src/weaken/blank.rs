@@ -6,14 +6,71 @@
 //! quotes and brackets, and its condition says less to begin with. Windows of bytes that are not
 //! blank yet are tried, wide ones first; a window takes with it what lies between, so that what only
 //! goes together (an opening and a closing quote) goes together.
+//!
+//! Neither filler is the best for all: where mixed text will do, the program does not look, while a
+//! letter may turn markup into one long name that has to be the same wherever it stands; but a name
+//! is better than markup where text would be an error.
 
 use stunt_terms::InputByte;
 
 use super::oracle::{Broken, Oracle};
 
-/// What bytes are blanked with: a letter, a digit, a space and a zero, each where those before do not
-/// do.
-pub const FILLERS: [u8; 4] = [b'a', b'0', b' ', 0];
+/// What bytes are blanked with, each where those before do not do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fillers {
+    /// A letter, a digit, a space, a zero.
+    Letters,
+    /// Mixed text, and only where that will not do the others.
+    Text,
+}
+
+impl Fillers {
+    fn all(self) -> &'static [Filler] {
+        const ALL: [Filler; 5] = [
+            Filler::Text,
+            Filler::Byte(b'a'),
+            Filler::Byte(b'0'),
+            Filler::Byte(b' '),
+            Filler::Byte(0),
+        ];
+        match self {
+            Fillers::Text => &ALL,
+            Fillers::Letters => &ALL[1..],
+        }
+    }
+}
+
+/// What takes the place of bytes that are not needed.
+#[derive(Clone, Copy)]
+pub(super) enum Filler {
+    /// Letters, digits, spaces and marks, as they come; two texts that have nothing in common.
+    Text,
+    /// The other of the two texts.
+    OtherText,
+    /// One value.
+    Byte(u8),
+}
+
+/// What text is made of: no marks, since programs open, close and count things by them.
+const TEXT: &[u8; 64] = b"aZ3 kGQ7xBd mT9IeJ2 wR5YnC8fhL4 sV6pgD1 yF0juP lS rN cW vO tK iM";
+
+impl Filler {
+    /// What it puts at a place.
+    pub(super) fn at(self, byte: InputByte) -> u8 {
+        // A fixed rule, so that runs can be repeated; multiplying spreads what lies side by side.
+        let spread = (byte.offset ^ u32::from(byte.source) << 16).wrapping_mul(0x9e37_79b1);
+        match self {
+            Filler::Text => TEXT[(spread >> 26) as usize],
+            Filler::OtherText => TEXT[(spread.wrapping_mul(0x85eb_ca6b) >> 26) as usize],
+            Filler::Byte(value) => value,
+        }
+    }
+
+    /// What has to do as well before a window counts as blank.
+    pub(super) fn check(self) -> Option<Filler> {
+        matches!(self, Filler::Text).then_some(Filler::OtherText)
+    }
+}
 
 /// Windows narrower than this are tried at every position.
 const NARROW: usize = 8;
@@ -28,13 +85,14 @@ const AT_ONCE: usize = 2;
 pub fn blank(
     input: &[Vec<u8>],
     hidden: &[InputByte],
+    fillers: Fillers,
     oracle: &mut dyn Oracle,
     mut runs: u64,
     over: &dyn Fn() -> bool,
 ) -> Result<Vec<Vec<u8>>, Broken> {
     let mut best = input.to_vec();
     let mut done = vec![false; hidden.len()];
-    for filler in FILLERS {
+    for &filler in fillers.all() {
         // One filler may undo nothing of another: what is blank stays as it is.
         loop {
             let before = done.iter().filter(|&&it| it).count();
@@ -53,7 +111,7 @@ fn pass(
     best: &mut Vec<Vec<u8>>,
     hidden: &[InputByte],
     done: &mut [bool],
-    filler: u8,
+    filler: Filler,
     oracle: &mut dyn Oracle,
     runs: &mut u64,
     over: &dyn Fn() -> bool,
@@ -75,7 +133,15 @@ fn pass(
                 starts.iter().map(|&at| blanked(best, hidden, window(at), filler)).collect();
             *runs -= candidates.len() as u64;
             let results = oracle.fails(&candidates)?;
-            match results.iter().position(|&fails| fails) {
+            let mut first = results.iter().position(|&fails| fails);
+            if let (Some(at), Some(check)) = (first, filler.check()) {
+                *runs = runs.saturating_sub(1);
+                let other = blanked(best, hidden, window(starts[at]), check);
+                if !oracle.fails(&[other])?[0] {
+                    first = None;
+                }
+            }
+            match first {
                 Some(first) => {
                     let (from, to) = window(starts[first]);
                     *best = candidates.into_iter().nth(first).unwrap_or_default();
@@ -96,11 +162,11 @@ fn blanked(
     best: &[Vec<u8>],
     hidden: &[InputByte],
     (from, to): (usize, usize),
-    filler: u8,
+    filler: Filler,
 ) -> Vec<Vec<u8>> {
     let mut candidate = best.to_vec();
     for byte in &hidden[from..=to] {
-        candidate[usize::from(byte.source)][byte.offset as usize] = filler;
+        candidate[usize::from(byte.source)][byte.offset as usize] = filler.at(*byte);
     }
     candidate
 }
@@ -124,6 +190,7 @@ mod tests {
         let blank = blank(
             std::slice::from_ref(&text),
             &bytes(text.len() as u32),
+            Fillers::Letters,
             &mut oracle,
             10_000,
             &|| false,
@@ -144,6 +211,7 @@ mod tests {
         let found = blank(
             std::slice::from_ref(&text),
             &bytes(text.len() as u32),
+            Fillers::Letters,
             &mut oracle,
             10_000,
             &|| false,

@@ -26,12 +26,16 @@
 mod blank;
 mod confidence;
 mod drops;
+mod grow;
 mod oracle;
 mod parts;
 mod search;
 mod sets;
+mod shorten;
 
-pub use blank::blank;
+pub use blank::{Fillers, blank};
 pub use confidence::Share;
+pub use grow::{Place, grow};
 pub use oracle::{Broken, Oracle};
 pub use search::{Limits, Progress, Weakened, blackbox, weaken};
+pub use shorten::{length_bits, shorten};

@@ -77,7 +77,7 @@ fn a_detour_is_no_longer_than_allowed() {
         for (longest, possible) in [(3, false), (4, true)] {
             let mut avoided = 0;
             for seed in 0..40 {
-                let options = ReapOptions { manner, longest, attempts: 10 };
+                let options = ReapOptions { longest, attempts: 10, ..ReapOptions::new(manner) };
                 let run = Run { seed, ..Run::new(&graph, SEVENS) };
                 let found = run.found(Strategy::Reap(options));
                 needs_the_second_byte(&found);
@@ -86,6 +86,45 @@ fn a_detour_is_no_longer_than_allowed() {
             }
             assert_eq!(avoided > 0, possible, "{manner:?}, {longest}: {avoided}");
         }
+    }
+}
+
+#[test]
+fn no_more_detours_are_made_than_allowed() {
+    // Tests that can all be avoided at once; a detour takes one other outcome and is back, or, before
+    // the failure, two.
+    let mut sites: Vec<Site> =
+        (0..6).map(|at| test(at, is(at as u32, 7), at + 1, at + 1)).collect();
+    sites.push(Site::Fail("bug"));
+    let graph = Graph::new(sites);
+    let strategies = |detours| {
+        let reap = |manner| {
+            let attempts = 10;
+            Strategy::Reap(ReapOptions { longest: 1, attempts, detours, manner })
+        };
+        [
+            reap(Manner::RandomWalk),
+            reap(Manner::AdaptiveGreedy),
+            Strategy::ReapRm(ReapRmOptions { longest: 1, attempts: 10, detours }),
+        ]
+    };
+    for number in 0..3 {
+        let most = |detours| {
+            let mut most = 0;
+            for seed in 0..40 {
+                let run = Run { seed, ..Run::new(&graph, &[7; 6]) };
+                let found = run.found(strategies(detours)[number]);
+                for pair in found.paths.windows(2) {
+                    let tests = pair[0].tests().into_iter().zip(pair[1].tests());
+                    most = most.max(tests.filter(|(a, b)| a.condition != b.condition).count());
+                }
+            }
+            most
+        };
+        assert_eq!(most(Some(0)), 0, "{number}");
+        assert!((1..=2).contains(&most(Some(1))), "{number}");
+        // A greedy walk goes on along broad outcomes, and is not back after one.
+        assert!(number == 1 || most(None) > 2, "{number}");
     }
 }
 
