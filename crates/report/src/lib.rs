@@ -28,6 +28,6 @@ pub use report::{
     Algorithm, Draw, Failure, Frame, Module, Pins, Program, Replay, Report, Schema, Seconds,
     Verified,
 };
-pub use source::{Source, SourceName};
+pub use source::{Connection, Source, SourceName, Way};
 pub use text::{grouped, visible};
 pub use words::summary;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use crate::figure::Leak;
 use crate::per_byte::ByteRuns;
 use crate::report::Report;
-use crate::source::is_safe;
+use crate::source::{SourceName, is_safe};
 use crate::text::visible;
 
 /// The most frames of a call stack.
@@ -26,6 +26,10 @@ pub(crate) fn check(report: &Report) -> Result<(), String> {
     for source in &report.sources {
         let name = visible(&source.name.to_string());
         ensure(names.insert(&source.name), || format!("the source {name} is there twice"))?;
+        let socket = matches!(source.name, SourceName::Socket(_));
+        ensure(socket == source.connection.is_some(), || {
+            format!("the source {name} is a connection, or is none, and says otherwise")
+        })?;
         ensure(is_safe(&source.entry), || format!("the source {name} has a strange entry"))?;
         ensure(entries.insert(&source.entry), || {
             format!("two sources have the entry {}", source.entry)

@@ -27,12 +27,17 @@ const EXTENSIONS: [&str; 100] = [
 pub enum SourceName {
     /// The file whose path is `@@` in the arguments.
     File,
+    /// One of several files, counted from 1: that whose path is `@@2` in the arguments.
+    NumberedFile(u32),
     /// Standard input.
     Stdin,
     /// An argument, counted from 1.
     Argument(u32),
     /// An environment variable, by its name.
     Environment(String),
+    /// What the other side of a connection sent, counted from 0 in the order in which the program
+    /// accepted or made connections.
+    Socket(u32),
 }
 
 impl SourceName {
@@ -46,19 +51,42 @@ impl SourceName {
     pub fn words(&self) -> String {
         match self {
             SourceName::File => "the file".to_owned(),
+            SourceName::NumberedFile(number) => format!("file {number}"),
             SourceName::Stdin => "standard input".to_owned(),
             SourceName::Argument(number) => format!("argument {number}"),
             SourceName::Environment(name) => format!("the environment variable {name}"),
+            SourceName::Socket(number) => format!("connection {number}"),
         }
     }
 
+    /// What stands for the path of a file in the arguments: `@@`, `@@2`; nothing for others.
+    pub fn place(&self) -> Option<String> {
+        match self {
+            SourceName::File => Some("@@".to_owned()),
+            SourceName::NumberedFile(number) => Some(format!("@@{number}")),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the content of a file that the program opens by its path.
+    pub fn is_file(&self) -> bool {
+        matches!(self, SourceName::File | SourceName::NumberedFile(_))
+    }
+
     fn parse(text: &str) -> Option<SourceName> {
+        let number = |digits: &str| -> Option<u32> {
+            let plain = digits.bytes().all(|digit| digit.is_ascii_digit());
+            // One way to write a number, so that a name read is a name written.
+            let plain = plain && (digits == "0" || !digits.starts_with('0'));
+            digits.parse().ok().filter(|_| plain)
+        };
+        let from_one = |digits: &str| number(digits).filter(|&number| number > 0);
         match text.split_once(' ') {
             None if text == "file" => Some(SourceName::File),
             None if text == "stdin" => Some(SourceName::Stdin),
-            Some(("arg", number)) if number.bytes().all(|digit| digit.is_ascii_digit()) => {
-                number.parse().ok().filter(|&number| number > 0).map(SourceName::Argument)
-            }
+            Some(("file", digits)) => from_one(digits).map(SourceName::NumberedFile),
+            Some(("arg", digits)) => from_one(digits).map(SourceName::Argument),
+            Some(("socket", digits)) => number(digits).map(SourceName::Socket),
             Some(("env", name)) if !name.is_empty() && !name.contains(['=', '\0']) => {
                 Some(SourceName::Environment(name.to_owned()))
             }
@@ -67,14 +95,16 @@ impl SourceName {
     }
 }
 
-/// As the file names it: `file`, `stdin`, `arg 2`, `env HOME`.
+/// As the file names it: `file`, `file 2`, `stdin`, `arg 2`, `env HOME`, `socket 0`.
 impl fmt::Display for SourceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceName::File => f.write_str("file"),
+            SourceName::NumberedFile(number) => write!(f, "file {number}"),
             SourceName::Stdin => f.write_str("stdin"),
             SourceName::Argument(number) => write!(f, "arg {number}"),
             SourceName::Environment(name) => write!(f, "env {name}"),
+            SourceName::Socket(number) => write!(f, "socket {number}"),
         }
     }
 }
@@ -89,7 +119,9 @@ impl<'de> Deserialize<'de> for SourceName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SourceName, D::Error> {
         let text = String::deserialize(deserializer)?;
         SourceName::parse(&text).ok_or_else(|| {
-            serde::de::Error::custom("a source is not one of `file`, `stdin`, `arg N`, `env NAME`")
+            serde::de::Error::custom(
+                "a source is not one of `file`, `file N`, `stdin`, `arg N`, `env NAME`, `socket N`",
+            )
         })
     }
 }
@@ -103,6 +135,31 @@ pub struct Source {
     pub bytes: u64,
     /// The entry of the archive that holds the double: `input/file.json`.
     pub entry: String,
+    /// Of a connection, what else the other side has to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<Connection>,
+}
+
+/// Who made a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Way {
+    /// The other side, a client; the program is a server, and accepted it.
+    Accepted,
+    /// The program, a client; the other side is a server.
+    Made,
+}
+
+/// How a connection came about and ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Connection {
+    /// Who made it.
+    pub way: Way,
+    /// The port of the server; without one, the first that the program listens on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// Whether the other side says that this is all, once it has sent its bytes.
+    pub closes: bool,
 }
 
 impl Source {
@@ -112,14 +169,22 @@ impl Source {
         let known = extension
             .map(str::to_ascii_lowercase)
             .and_then(|extension| EXTENSIONS.iter().find(|&&known| known == extension));
-        let entry = match (&name, known) {
-            (SourceName::File, Some(extension)) => format!("{FOLDER}file.{extension}"),
-            (SourceName::File, None) => format!("{FOLDER}file"),
-            (SourceName::Stdin, _) => format!("{FOLDER}stdin"),
-            (SourceName::Argument(number), _) => format!("{FOLDER}arg{number}"),
-            (SourceName::Environment(name), _) => format!("{FOLDER}env-{}", plain(name)),
+        let ending = known.map_or_else(String::new, |extension| format!(".{extension}"));
+        let entry = match &name {
+            SourceName::File => format!("{FOLDER}file{ending}"),
+            SourceName::NumberedFile(number) => format!("{FOLDER}file{number}{ending}"),
+            SourceName::Stdin => format!("{FOLDER}stdin"),
+            SourceName::Argument(number) => format!("{FOLDER}arg{number}"),
+            SourceName::Environment(name) => format!("{FOLDER}env-{}", plain(name)),
+            SourceName::Socket(number) => format!("{FOLDER}socket{number}"),
         };
-        Source { name, bytes, entry }
+        Source { name, bytes, entry, connection: None }
+    }
+
+    /// What the other side of the n-th connection sends, from 0.
+    pub fn of_connection(number: u32, bytes: u64, connection: Connection) -> Source {
+        let source = Source::new(SourceName::Socket(number), bytes, None);
+        Source { connection: Some(connection), ..source }
     }
 
     /// The name that a file with the double gets, without a folder: `file.json`.
@@ -156,6 +221,8 @@ mod tests {
         assert_eq!(entry(SourceName::File, None), "input/file");
         assert_eq!(entry(SourceName::File, Some("JSON")), "input/file.json");
         assert_eq!(entry(SourceName::File, Some("alice")), "input/file");
+        assert_eq!(entry(SourceName::NumberedFile(2), Some("csv")), "input/file2.csv");
+        assert_eq!(entry(SourceName::Socket(0), Some("csv")), "input/socket0");
         assert_eq!(entry(SourceName::Stdin, Some("json")), "input/stdin");
         assert_eq!(entry(SourceName::Argument(2), None), "input/arg2");
         let variable = SourceName::Environment("A/../B".to_owned());
@@ -198,11 +265,16 @@ mod tests {
             SourceName::Stdin,
             SourceName::Argument(12),
             SourceName::Environment("LC_ALL".to_owned()),
+            SourceName::NumberedFile(2),
+            SourceName::Socket(0),
+            SourceName::Socket(17),
         ];
         for name in names {
             assert_eq!(SourceName::parse(&name.to_string()), Some(name));
         }
         for wrong in ["", "File", "arg", "arg 0", "arg +1", "arg x", "env", "env ", "env A=B", "x"]
+            .into_iter()
+            .chain(["file 0", "file x", "file 01", "socket", "socket ", "socket -1", "socket 00"])
         {
             assert_eq!(SourceName::parse(wrong), None, "{wrong:?}");
         }

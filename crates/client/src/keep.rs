@@ -1,0 +1,114 @@
+//! Two small things that stay on this machine: the key of the installation, and notes about parcels
+//! that were sealed ahead.
+//!
+//! Always: the key is made when it is first needed, and never leaves. A parcel cannot be opened by
+//! the one who sealed it; its note is how he knows that it holds the report that he looks at.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use rand::RngCore;
+use serde::{Deserialize, Serialize};
+use stunt_parcel::{Digest, InstallationKey, Recipient};
+
+use crate::folder;
+
+/// The file of the key.
+const KEY: &str = "installation.key";
+/// The folder of the notes.
+const SEALED: &str = "sealed";
+
+/// The key of this installation; made if there is none.
+pub fn installation_key(state: &Path, rng: &mut dyn RngCore) -> io::Result<InstallationKey> {
+    let path = state.join(KEY);
+    let broken = || io::Error::new(ErrorKind::InvalidData, "it does not hold a key; remove it");
+    match fs::read(&path) {
+        Ok(bytes) => {
+            let bytes: [u8; 32] = bytes.try_into().map_err(|_| broken())?;
+            Ok(InstallationKey::from_bytes(&bytes))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let key = InstallationKey::generate();
+            folder::make(state)?;
+            folder::store(&path, &key.to_bytes(), rng)?;
+            Ok(key)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What a parcel was sealed from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Sealed {
+    /// The digest of the report's file inside.
+    pub report: Digest,
+    /// The key that it was sealed for.
+    pub recipient: Recipient,
+    /// Whether it is signed.
+    pub signed: bool,
+}
+
+fn note(state: &Path, parcel: Digest) -> PathBuf {
+    state.join(SEALED).join(format!("{parcel}.json"))
+}
+
+/// Remembers what a parcel was sealed from.
+pub fn remember(
+    state: &Path,
+    parcel: Digest,
+    sealed: &Sealed,
+    rng: &mut dyn RngCore,
+) -> io::Result<()> {
+    folder::make(&state.join(SEALED))?;
+    let text = serde_json::to_vec(sealed).expect("a note has only text");
+    folder::store(&note(state, parcel), &text, rng)
+}
+
+/// What a parcel was sealed from, if it was sealed here.
+pub fn recall(state: &Path, parcel: Digest) -> Option<Sealed> {
+    serde_json::from_slice(&fs::read(note(state, parcel)).ok()?).ok()
+}
+
+/// Forgets it: it has been sent.
+pub fn forget(state: &Path, parcel: Digest) {
+    // A note that stays tells of a digest; it does no harm.
+    let _ = fs::remove_file(note(state, parcel));
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+    use stunt_parcel::Identity;
+
+    use super::*;
+
+    fn state(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("stunt-keep-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    #[test]
+    fn an_installation_has_one_key() {
+        let (state, mut rng) = (state("key"), ChaCha8Rng::seed_from_u64(1));
+        let key = installation_key(&state, &mut rng).unwrap();
+        assert_eq!(installation_key(&state, &mut rng).unwrap().public(), key.public());
+        fs::write(state.join(KEY), b"short").unwrap();
+        assert!(installation_key(&state, &mut rng).is_err());
+    }
+
+    #[test]
+    fn notes_about_parcels_are_kept_until_they_are_forgotten() {
+        let (state, mut rng) = (state("notes"), ChaCha8Rng::seed_from_u64(1));
+        let parcel = Digest::of(b"parcel");
+        assert_eq!(recall(&state, parcel), None);
+        let recipient = Identity::generate().recipient();
+        let sealed = Sealed { report: Digest::of(b"report"), recipient, signed: false };
+        remember(&state, parcel, &sealed, &mut rng).unwrap();
+        assert_eq!(recall(&state, parcel), Some(sealed));
+        forget(&state, parcel);
+        assert_eq!(recall(&state, parcel), None);
+    }
+}
