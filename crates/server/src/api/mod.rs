@@ -1,0 +1,64 @@
+//! The interface for programs, under `/api/v1`.
+//!
+//! What reporters may do is in `reporter`, what maintainers may do in `maintainer`, settings in
+//! `admin`. Always: an error is a problem document with a sentence, and a refused report leaves
+//! nothing behind.
+
+mod admin;
+mod builds;
+mod maintainer;
+mod openapi;
+mod problem;
+mod reporter;
+mod schema;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::{delete, get, post, put};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::App;
+
+pub use builds::{build_id, upload};
+pub use openapi::document;
+pub use problem::Problem;
+
+/// The largest JSON document of a request.
+const LARGEST_JSON: usize = 64 << 10;
+
+/// All routes of the interface.
+pub(crate) fn router(app: &App) -> Router<App> {
+    let builds = Router::new()
+        .route("/api/v1/builds", post(builds::add_by_form))
+        .route("/api/v1/builds/{name}", put(builds::add))
+        .layer(DefaultBodyLimit::max(app.max_build() + LARGEST_JSON));
+    let reports = Router::new()
+        .route("/api/v1/reports/{digest}", put(reporter::submit))
+        .layer(DefaultBodyLimit::max(app.limits().parcel));
+    Router::new()
+        .route("/api/v1/ask", post(reporter::ask))
+        .route("/api/v1/counts", post(reporter::count))
+        .route("/api/v1/doubles/{signature}", get(reporter::double))
+        .route("/api/v1/recipient", get(reporter::recipient))
+        .route("/api/v1/openapi.json", get(openapi::serve))
+        .route("/api/v1/tickets", get(maintainer::list))
+        .route("/api/v1/tickets/{ticket}", get(maintainer::ticket))
+        .route("/api/v1/tickets/{ticket}/double", get(maintainer::double))
+        .route("/api/v1/tickets/{ticket}/notes", post(maintainer::note))
+        .route("/api/v1/tickets/{ticket}/state", put(maintainer::state))
+        .route("/api/v1/tickets/{ticket}/replays", post(maintainer::replay))
+        .route("/api/v1/tickets/{ticket}/issue", post(maintainer::issue))
+        .route("/api/v1/replays/{replay}", get(maintainer::replay_result))
+        .route("/api/v1/builds", get(builds::list))
+        .route("/api/v1/builds/{name}", delete(builds::remove))
+        .route("/api/v1/settings", get(admin::settings).put(admin::change_settings))
+        .route("/api/v1/tokens", get(admin::tokens).post(admin::add_token))
+        .route("/api/v1/tokens/{token}", delete(admin::revoke_token))
+        .route("/api/v1/users", get(admin::users).post(admin::add_user))
+        .route("/api/v1/audit", get(admin::audit))
+        .layer(DefaultBodyLimit::max(LARGEST_JSON))
+        .merge(builds)
+        .merge(reports)
+        .route("/api/{*rest}", axum::routing::any(problem::nowhere))
+        .layer(CatchPanicLayer::custom(problem::panicked))
+}

@@ -1,0 +1,191 @@
+//! What reporters may do: ask, fetch a known double, count, hand in a report.
+//!
+//! Always: a report is opened and checked before anything is written, within limits that hold
+//! whatever it says about itself. Why one is refused is said in words and counted, and nothing that
+//! it holds is repeated.
+
+use std::sync::atomic::Ordering;
+
+use axum::Json;
+use axum::extract::{FromRequest, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use stunt_parcel::messages::{self, Answer, Ask, Count, ServerKey, Stored};
+use stunt_parcel::{Digest, Parcel};
+use stunt_report::Report;
+
+use super::problem::{Body, Document, Path, Problem};
+use crate::App;
+use crate::auth::ByReporter;
+use crate::store::Submission;
+
+fn signature(text: &str) -> Result<&str, Problem> {
+    if messages::is_signature(text) {
+        return Ok(text);
+    }
+    Err(Problem::malformed("a signature is 1 to 64 letters and digits"))
+}
+
+/// Is this failure known?
+pub(super) async fn ask(
+    State(app): State<App>,
+    _: ByReporter,
+    Document(ask): Document<Ask>,
+) -> Result<Json<Answer>, Problem> {
+    let known = app.store().ask(signature(&ask.signature)?).await?;
+    let Some((ticket, double)) = known else {
+        return Ok(Json(Answer { known: false, ticket: None, double: None }));
+    };
+    let shared = app.store().settings().await?.share_doubles;
+    let double = double.filter(|_| shared).map(|double| messages::KnownDouble {
+        sha256: double.digest,
+        bytes: double.bytes,
+        leak_percent: double.leak_percent,
+    });
+    Ok(Json(Answer { known: true, ticket: Some(ticket.to_string()), double }))
+}
+
+/// The report with the lowest leak for a failure.
+pub(super) async fn double(
+    State(app): State<App>,
+    _: ByReporter,
+    Path(text): Path<String>,
+) -> Result<Response, Problem> {
+    let none = || Problem::not_found("double");
+    if !app.store().settings().await?.share_doubles {
+        return Err(none());
+    }
+    let known = app.store().ask(signature(&text)?).await?;
+    let double = known.and_then(|(_, double)| double).ok_or_else(none)?;
+    let digest = double.digest.to_string();
+    let file = app.store().report_file(&digest).await?.ok_or_else(none)?;
+    Ok(report_file(file, &digest))
+}
+
+/// A report's file as an answer; a browser saves it.
+pub(super) fn report_file(file: Vec<u8>, digest: &str) -> Response {
+    let name = format!("attachment; filename=\"{}.stunt\"", &digest[..digest.len().min(12)]);
+    let kind = messages::REPORT_TYPE.to_owned();
+    ([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, name)], file).into_response()
+}
+
+/// This failure was met once more.
+pub(super) async fn count(
+    State(app): State<App>,
+    _: ByReporter,
+    Document(event): Document<Count>,
+) -> Result<Response, Problem> {
+    signature(&event.signature)?;
+    let counted = app.store().count(&event).await?;
+    let counted = counted.ok_or_else(|| Problem::not_found("failure; hand in a report of it"))?;
+    if counted.new {
+        app.metrics().counts.fetch_add(1, Ordering::Relaxed);
+    }
+    let status = if counted.new { StatusCode::CREATED } else { StatusCode::OK };
+    let count = counted.count.unsigned_abs();
+    let answer = messages::Counted { ticket: counted.ticket.to_string(), count };
+    Ok((status, Json(answer)).into_response())
+}
+
+/// The server's public key.
+pub(super) async fn recipient(State(app): State<App>) -> Json<ServerKey> {
+    Json(ServerKey { recipient: app.identity().recipient() })
+}
+
+/// Takes a sealed report.
+pub(super) async fn submit(
+    State(app): State<App>,
+    _: ByReporter,
+    Path(named): Path<String>,
+    headers: HeaderMap,
+    request: axum::extract::Request,
+) -> Result<Response, Problem> {
+    let result = take(&app, &named, &headers, request).await;
+    if let Err(problem) = &result {
+        app.metrics().refused(match problem.document.status {
+            400 => "digest",
+            413 => "size",
+            422 => "content",
+            429 | 503 => "busy",
+            _ => "other",
+        });
+    }
+    result
+}
+
+async fn take(
+    app: &App,
+    named: &str,
+    headers: &HeaderMap,
+    request: axum::extract::Request,
+) -> Result<Response, Problem> {
+    let named: Digest = named
+        .parse()
+        .map_err(|_| Problem::malformed("the path ends with the SHA-256 of the body"))?;
+    let most = app.limits().parcel;
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let length = length.and_then(|length| length.parse::<usize>().ok()).unwrap_or(most);
+    if length > most {
+        // A client that is cut off while it sends does not see why; so a little more is read.
+        if length <= most.saturating_mul(2) {
+            let _room = app.room(length).await;
+            let _ = axum::body::to_bytes(request.into_body(), length).await;
+        }
+        return Err(Problem::too_large(most));
+    }
+    // Many large reports at once wait for one another, not for memory.
+    let _room = app.room(length).await;
+    let Body(body) = Body::from_request(request, app).await?;
+    let parcel = Digest::of(&body);
+    if parcel != named {
+        return Err(Problem::malformed("the path is not the SHA-256 of the body"));
+    }
+    if let Some(ticket) = app.store().parcel(parcel).await? {
+        app.metrics().repeated.fetch_add(1, Ordering::Relaxed);
+        return Ok(stored(app, StatusCode::OK, &ticket.to_string()));
+    }
+    let (limits, identity) = (*app.limits(), app.identity_handle());
+    let submission = tokio::task::spawn_blocking(move || -> Result<Submission, Problem> {
+        let opened = stunt_parcel::open(&body, &identity, limits.report);
+        let Parcel { report: data, signer } = opened.map_err(|error| match error {
+            stunt_parcel::Error::TooLarge { most } => Problem::too_large(most),
+            error => Problem::unusable(error.to_string()),
+        })?;
+        let report = check(&data, limits.unpacked)?;
+        Ok(Submission { parcel, digest: Digest::of(&data), data, report, signer })
+    });
+    let submission = submission.await.map_err(|_| Problem::internal())??;
+    let submitted = app.store().submit(submission).await?;
+    let (status, counter) = match submitted.new {
+        true => (StatusCode::CREATED, &app.metrics().reports),
+        false => (StatusCode::OK, &app.metrics().repeated),
+    };
+    counter.fetch_add(1, Ordering::Relaxed);
+    Ok(stored(app, status, &submitted.ticket.to_string()))
+}
+
+fn stored(app: &App, status: StatusCode, ticket: &str) -> Response {
+    let url = format!("{}/tickets/{ticket}", app.url());
+    (status, Json(Stored { ticket: ticket.to_owned(), url })).into_response()
+}
+
+/// Reads a stranger's report; only what keeps all rules comes through.
+fn check(data: &[u8], unpacked: usize) -> Result<Report, Problem> {
+    let limits =
+        stunt_report::Limits { file: data.len() as u64, json: 256 << 10, doubles: unpacked as u64 };
+    let opened = Report::from_bytes(data, limits).map_err(|error| match error {
+        error @ stunt_report::Error::TooLarge { .. } => {
+            Problem::new(413, "Too large", error.to_string())
+        }
+        error => Problem::unusable(error.to_string()),
+    })?;
+    let mut report = opened.report;
+    if !messages::is_signature(&report.failure.signature) {
+        return Err(Problem::unusable("the failure's signature is not one"));
+    }
+    if !report.leak.percent.is_finite() {
+        return Err(Problem::unusable("the leak is not a number"));
+    }
+    report.leak.percent = report.leak.percent.clamp(0.0, 100.0);
+    Ok(report)
+}

@@ -1,0 +1,366 @@
+//! The documents of the interface, for its description alone.
+//!
+//! These types are never filled. A test compares them with the answers of a running server, so a
+//! field that is missing here, or is not there in truth, does not go unnoticed.
+#![allow(dead_code)] // Only their shapes are used.
+
+use utoipa::ToSchema;
+
+/// Is this failure known?
+#[derive(ToSchema)]
+pub(super) struct Ask {
+    /// The failure's signature.
+    signature: String,
+    /// The name of the program's file.
+    program: String,
+    /// Its build-id in hexadecimal digits.
+    build_id: Option<String>,
+}
+
+/// What is known of a failure.
+#[derive(ToSchema)]
+pub(super) struct Answer {
+    /// Whether there is a ticket.
+    known: bool,
+    /// The ticket: `T-12`.
+    ticket: Option<String>,
+    /// A double that may be fetched.
+    double: Option<KnownDouble>,
+}
+
+/// A double that may be fetched.
+#[derive(ToSchema)]
+pub(super) struct KnownDouble {
+    /// The SHA-256 of the report's file.
+    sha256: String,
+    /// The size of the report's file.
+    bytes: u64,
+    /// What it reveals, in percent.
+    leak_percent: f64,
+}
+
+/// A failure was met once more.
+#[derive(ToSchema)]
+pub(super) struct Count {
+    /// 32 random hexadecimal digits: whatever is sent twice under them counts once.
+    id: String,
+    /// The failure's signature.
+    signature: String,
+    /// The name of the program's file.
+    program: String,
+    /// Its build-id in hexadecimal digits.
+    build_id: Option<String>,
+    /// Its version.
+    version: Option<String>,
+}
+
+/// An event was counted.
+#[derive(ToSchema)]
+pub(super) struct Counted {
+    /// The ticket.
+    ticket: String,
+    /// Events in all.
+    count: u64,
+}
+
+/// A report was taken.
+#[derive(ToSchema)]
+pub(super) struct Stored {
+    /// The ticket.
+    ticket: String,
+    /// Where maintainers see it.
+    url: String,
+}
+
+/// The server's public key.
+#[derive(ToSchema)]
+pub(super) struct ServerKey {
+    /// `age1…`.
+    recipient: String,
+}
+
+/// What went wrong (RFC 9457).
+#[derive(ToSchema)]
+pub(super) struct Problem {
+    /// `about:blank`.
+    r#type: String,
+    /// In a few words.
+    title: String,
+    /// The HTTP status.
+    status: u16,
+    /// What is wrong with this request.
+    detail: Option<String>,
+}
+
+/// A line of the list.
+#[derive(ToSchema)]
+pub(super) struct TicketRow {
+    /// `T-12`.
+    id: String,
+    /// The failure for people.
+    title: String,
+    /// The program.
+    program: String,
+    /// `signal`, `abort`, `panic`, …
+    kind: String,
+    /// `open`, `fixed` or `regressed`.
+    state: String,
+    /// Events in all.
+    count: i64,
+    /// The first event.
+    first_seen: String,
+    /// The last event.
+    last_seen: String,
+    /// What the best double reveals, in percent.
+    leak_percent: Option<f64>,
+    /// A build in which a replay no longer fails.
+    proposed_build: Option<String>,
+    /// Events on each of the last 30 days.
+    spark: Vec<i64>,
+}
+
+/// A part of the list.
+#[derive(ToSchema)]
+pub(super) struct Page {
+    /// The tickets.
+    tickets: Vec<TicketRow>,
+    /// The value of `after` for the next page.
+    next: Option<String>,
+}
+
+/// A ticket with all that belongs to it.
+#[derive(ToSchema)]
+pub(super) struct Ticket {
+    #[schema(inline)]
+    #[serde(flatten)]
+    row: TicketRow,
+    /// The failure as the newest report says it.
+    words: String,
+    /// The call stack, as in `report.json`.
+    #[schema(value_type = Vec<Object>)]
+    frames: Vec<String>,
+    /// The signatures of all builds that failed.
+    signatures: Vec<String>,
+    /// When it was said to be fixed.
+    fixed_at: Option<String>,
+    /// In which build.
+    fixed_build: Option<String>,
+    /// Events by day: `date` and `count`.
+    #[schema(value_type = Vec<Object>)]
+    days: Vec<String>,
+    /// Events by build and version.
+    #[schema(value_type = Vec<Object>)]
+    builds: Vec<String>,
+    /// The reports that came, best first.
+    #[schema(value_type = Vec<Object>)]
+    doubles: Vec<String>,
+    /// Notes.
+    notes: Vec<Note>,
+    /// Replays, the newest first.
+    replays: Vec<Replay>,
+    /// The issue in the tracker.
+    link: Option<Link>,
+}
+
+/// A note.
+#[derive(ToSchema)]
+pub(super) struct Note {
+    /// Its number.
+    id: i64,
+    /// Who wrote it.
+    author: String,
+    /// When.
+    at: String,
+    /// Plain text.
+    text: String,
+}
+
+/// A note to be written.
+#[derive(ToSchema)]
+pub(super) struct NewNote {
+    /// Plain text.
+    text: String,
+}
+
+/// A state to be set.
+#[derive(ToSchema)]
+pub(super) struct NewState {
+    /// `open` or `fixed`.
+    state: String,
+    /// The build that has the fix.
+    build_id: Option<String>,
+}
+
+/// A replay to be done.
+#[derive(ToSchema)]
+pub(super) struct NewReplay {
+    /// With which build.
+    build_id: String,
+}
+
+/// A replay.
+#[derive(ToSchema)]
+pub(super) struct Replay {
+    /// Its number.
+    id: i64,
+    /// Of which ticket.
+    ticket: String,
+    /// With which build.
+    build_id: String,
+    /// On which double, by the SHA-256 of its report.
+    double: String,
+    /// Who asked for it.
+    requested_by: String,
+    /// When.
+    at: String,
+    /// `waiting`, `running` or `done`.
+    state: String,
+    /// When it ended.
+    finished: Option<String>,
+    /// What came of it: `outcome`, `ending`, `failure`, `frames`, `stdout`, `stderr`, `message`,
+    /// `seconds`.
+    #[schema(value_type = Option<Object>)]
+    result: Option<String>,
+}
+
+/// The issue of a ticket.
+#[derive(ToSchema)]
+pub(super) struct Link {
+    /// The ticket.
+    ticket: String,
+    /// The kind of tracker.
+    tracker: String,
+    /// `waiting`, `creating`, `open`, `closed` or `failed`.
+    state: String,
+    /// Its name in the tracker.
+    issue: Option<String>,
+    /// Where people see it.
+    url: Option<String>,
+    /// Who asked for it.
+    requested_by: String,
+    /// When.
+    at: String,
+    /// When the tracker was last asked.
+    checked: Option<String>,
+    /// What went wrong last.
+    error: Option<String>,
+}
+
+/// A build.
+#[derive(ToSchema)]
+pub(super) struct Build {
+    /// Its identity in hexadecimal digits.
+    build_id: String,
+    /// The name of its file.
+    name: String,
+    /// What its maintainers call it.
+    version: Option<String>,
+    /// Its size.
+    bytes: i64,
+    /// The SHA-256 of its file.
+    digest: String,
+    /// Since when it is here.
+    added: String,
+    /// Who brought it.
+    added_by: String,
+}
+
+/// What admins decide.
+#[derive(ToSchema)]
+pub(super) struct Settings {
+    /// What the pages call themselves.
+    title: String,
+    /// Reports and counts need a token.
+    reporters_need_token: bool,
+    /// Reporters may fetch known doubles.
+    share_doubles: bool,
+    /// How many doubles of a ticket are kept.
+    doubles_kept: u32,
+    /// `fixed_days`, `silent_days`, `audit_days`; 0 is never.
+    #[schema(value_type = Object)]
+    retention: String,
+    /// The tracker; its key is written, never read.
+    #[schema(value_type = Option<Object>)]
+    tracker: Option<String>,
+}
+
+/// A token, without its secret.
+#[derive(ToSchema)]
+pub(super) struct Token {
+    /// Its number.
+    id: i64,
+    /// What it is for.
+    name: String,
+    /// `reporter`, `maintainer` or `admin`.
+    role: String,
+    /// Since when.
+    created: String,
+    /// Who made it.
+    created_by: String,
+    /// When it was last used.
+    used: Option<String>,
+    /// Since when it is worth nothing.
+    revoked: Option<String>,
+}
+
+/// A token to be made.
+#[derive(ToSchema)]
+pub(super) struct NewToken {
+    /// What it is for.
+    name: String,
+    /// `reporter`, `maintainer` or `admin`.
+    role: String,
+}
+
+/// A token that was made.
+#[derive(ToSchema)]
+pub(super) struct MadeToken {
+    #[schema(inline)]
+    #[serde(flatten)]
+    token: Token,
+    /// The secret; it is not shown again.
+    secret: String,
+}
+
+/// A user.
+#[derive(ToSchema)]
+pub(super) struct User {
+    /// Its number.
+    id: i64,
+    /// The name to log in with.
+    name: String,
+    /// `maintainer` or `admin`.
+    role: String,
+    /// Since when.
+    created: String,
+    /// Since when it may not log in.
+    disabled: Option<String>,
+}
+
+/// A user to be added.
+#[derive(ToSchema)]
+pub(super) struct NewUser {
+    /// The name to log in with.
+    name: String,
+    /// At least 10 characters.
+    password: String,
+    /// `maintainer` or `admin`.
+    role: String,
+}
+
+/// A line of the audit log.
+#[derive(ToSchema)]
+pub(super) struct AuditEntry {
+    /// Its number.
+    id: i64,
+    /// When.
+    at: String,
+    /// Who.
+    who: String,
+    /// What.
+    action: String,
+    /// To what.
+    target: String,
+    /// More about it.
+    detail: String,
+}

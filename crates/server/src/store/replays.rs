@@ -1,0 +1,327 @@
+//! Replays: jobs for workers, and what came of them.
+//!
+//! Always: a job belongs to one worker at a time, for as long as its lease says; when a worker is
+//! gone, another takes the job, a few times at most. A result is written once.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sqlx::any::AnyRow;
+
+use super::settings::note_action;
+use super::{Columns, Error, Store, TicketId};
+use crate::clock::Moment;
+
+/// How often a job is begun before it is given up.
+const TRIES: i64 = 3;
+
+/// How far a replay is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReplayState {
+    /// No worker has it yet.
+    Waiting,
+    /// A worker has it.
+    Running,
+    /// There is a result.
+    Done,
+}
+
+impl ReplayState {
+    /// The state as a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            ReplayState::Waiting => "waiting",
+            ReplayState::Running => "running",
+            ReplayState::Done => "done",
+        }
+    }
+}
+
+/// How the run compares with the report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It fails as the report says.
+    Same,
+    /// Another build fails in the same way in the same function.
+    SameInAnotherBuild,
+    /// It fails in another way.
+    Different,
+    /// It does not fail.
+    NoFailure,
+    /// Nobody knows; the message says why.
+    Untried,
+}
+
+impl Outcome {
+    /// For people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Outcome::Same => "fails as reported",
+            Outcome::SameInAnotherBuild => "fails as reported, in another build",
+            Outcome::Different => "fails in another way",
+            Outcome::NoFailure => "does not fail",
+            Outcome::Untried => "could not be tried",
+        }
+    }
+}
+
+/// A place on the call stack of a replay.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ReplayFrame {
+    /// The file of code.
+    pub module: String,
+    /// The function, where it has a name.
+    pub symbol: Option<String>,
+    /// The source line: `parse.c:12`.
+    pub location: Option<String>,
+    /// Where in the file: `0x11d6`.
+    pub offset: String,
+}
+
+/// What came of a replay.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ReplayResult {
+    /// How it compares with the report.
+    pub outcome: Outcome,
+    /// How the run ended, in words.
+    pub ending: Option<String>,
+    /// The failure in words, if there was one.
+    pub failure: Option<String>,
+    /// Its call stack, from the failing frame outward.
+    pub frames: Vec<ReplayFrame>,
+    /// What the program printed to standard output; invisible characters are escaped.
+    pub stdout: String,
+    /// What it printed to standard error.
+    pub stderr: String,
+    /// What the worker said, above all why it could not be tried.
+    pub message: String,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A replay of a ticket's double.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Replay {
+    /// Its number.
+    pub id: i64,
+    /// Of which ticket.
+    pub ticket: TicketId,
+    /// With which build.
+    pub build_id: String,
+    /// On which double.
+    pub double: String,
+    /// Who asked for it.
+    pub requested_by: String,
+    /// When.
+    pub at: Moment,
+    /// How far it is.
+    pub state: ReplayState,
+    /// When it ended.
+    pub finished: Option<Moment>,
+    /// What came of it.
+    pub result: Option<ReplayResult>,
+}
+
+/// A replay that a worker has taken.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Job {
+    /// The number of the replay.
+    pub replay: i64,
+    /// Of which ticket.
+    pub ticket: TicketId,
+    /// With which build.
+    pub build_id: String,
+    /// On which double.
+    pub double: String,
+}
+
+const COLUMNS: &str =
+    "id, ticket, build_id, double_digest, requested_by, at, state, finished, result";
+
+fn replay(row: &AnyRow) -> Result<Replay, Error> {
+    let result = row.maybe_text("result")?;
+    let result = result.map(|text| serde_json::from_str(&text)).transpose();
+    Ok(Replay {
+        id: row.number("id")?,
+        ticket: TicketId(row.number("ticket")?),
+        build_id: row.text("build_id")?,
+        double: row.text("double_digest")?,
+        requested_by: row.text("requested_by")?,
+        at: row.moment("at")?,
+        state: match row.text("state")?.as_str() {
+            "waiting" => ReplayState::Waiting,
+            "running" => ReplayState::Running,
+            "done" => ReplayState::Done,
+            _ => return Err(Error::Unknown("state of a replay")),
+        },
+        finished: row.maybe_moment("finished")?,
+        result: result.map_err(|_| Error::Unknown("result of a replay"))?,
+    })
+}
+
+impl Store {
+    /// Asks for a replay of a ticket's best double with a build.
+    pub async fn request_replay(
+        &self,
+        by: &str,
+        ticket: TicketId,
+        build_id: &str,
+    ) -> Result<Replay, Error> {
+        let build = self.build(build_id).await?;
+        let now = self.now();
+        let mut writing = self.writing().await?;
+        self.require(writing.on(), ticket).await?;
+        let sql = "SELECT COUNT(*) AS n FROM replays WHERE state <> 'done'";
+        if sqlx::query(sql).fetch_one(writing.on()).await?.number("n")? >= 100 {
+            return Err(Error::Conflict("100 replays are waiting; try again later".to_owned()));
+        }
+        let sql = "SELECT digest FROM doubles WHERE ticket = $1 AND kept = 1 \
+                   ORDER BY COALESCE(confirmed, 1) DESC, leak_percent, at LIMIT 1";
+        let double = sqlx::query(sql).bind(ticket.0).fetch_optional(writing.on()).await?;
+        let none = || Error::Conflict("the ticket has no double that could be replayed".to_owned());
+        let double = double.ok_or_else(none)?.text("digest")?;
+        let sql = "INSERT INTO replays (ticket, build_id, double_digest, requested_by, at, state, \
+                   tries) VALUES ($1, $2, $3, $4, $5, 'waiting', 0) RETURNING id, ticket, \
+                   build_id, double_digest, requested_by, at, state, finished, result";
+        let row = sqlx::query(sql)
+            .bind(ticket.0)
+            .bind(&build.build_id)
+            .bind(double)
+            .bind(by)
+            .bind(now.0)
+            .fetch_one(writing.on())
+            .await?;
+        let target = ticket.to_string();
+        note_action(writing.on(), now, by, "replay.request", &target, &build.build_id).await?;
+        writing.commit().await?;
+        replay(&row)
+    }
+
+    /// The replays of a ticket, the newest first.
+    pub async fn replays(&self, ticket: TicketId) -> Result<Vec<Replay>, Error> {
+        let sql =
+            format!("SELECT {COLUMNS} FROM replays WHERE ticket = $1 ORDER BY id DESC LIMIT 20");
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(ticket.0);
+        query.fetch_all(self.reading()).await?.iter().map(replay).collect()
+    }
+
+    /// A replay by its number.
+    pub async fn replay(&self, id: i64) -> Result<Replay, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM replays WHERE id = $1");
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id);
+        let row = query.fetch_optional(self.reading()).await?;
+        replay(&row.ok_or(Error::NotFound("replay"))?)
+    }
+
+    /// Takes a job that waits, or whose worker is gone. The lease ends after `lease`.
+    pub async fn take_job(&self, worker: &str, lease: Duration) -> Result<Option<Job>, Error> {
+        let now = self.now();
+        let sql = "SELECT id, tries FROM replays WHERE state = 'waiting' \
+                   OR (state = 'running' AND lease < $1) ORDER BY id LIMIT 1";
+        let Some(row) = sqlx::query(sql).bind(now.0).fetch_optional(self.reading()).await? else {
+            return Ok(None);
+        };
+        let id = row.number("id")?;
+        if row.number("tries")? >= TRIES {
+            let result =
+                ReplayResult::untried("every worker that began it was gone before its end");
+            self.finish_job(id, None, &result).await?;
+            return Ok(None);
+        }
+        let mut writing = self.writing().await?;
+        // Another worker may have been faster.
+        let sql = "UPDATE replays SET state = 'running', worker = $1, lease = $2, tries = tries + 1 \
+                   WHERE id = $3 AND (state = 'waiting' OR (state = 'running' AND lease < $4)) \
+                   RETURNING ticket, build_id, double_digest";
+        let row = sqlx::query(sql)
+            .bind(worker)
+            .bind(now.plus(lease).0)
+            .bind(id)
+            .bind(now.0)
+            .fetch_optional(writing.on())
+            .await?;
+        writing.commit().await?;
+        row.map(|row| {
+            Ok(Job {
+                replay: id,
+                ticket: TicketId(row.number("ticket")?),
+                build_id: row.text("build_id")?,
+                double: row.text("double_digest")?,
+            })
+        })
+        .transpose()
+    }
+
+    /// Writes down what came of a job, and what follows from it: whether the double is as good as
+    /// its report says, and whether the build seems to have the failure fixed. Nothing happens if
+    /// `worker` lost the job in the meantime; without a worker the server itself gives it up.
+    pub async fn finish_job(
+        &self,
+        id: i64,
+        worker: Option<&str>,
+        result: &ReplayResult,
+    ) -> Result<(), Error> {
+        let now = self.now();
+        let text = serde_json::to_string(result).map_err(|_| Error::Unknown("result"))?;
+        let mut writing = self.writing().await?;
+        let sql = "UPDATE replays SET state = 'done', finished = $1, result = $2 WHERE id = $3 \
+                   AND state <> 'done' AND ($4 = '' OR worker = $4) \
+                   RETURNING ticket, build_id, double_digest";
+        let row = sqlx::query(sql)
+            .bind(now.0)
+            .bind(text)
+            .bind(id)
+            .bind(worker.unwrap_or(""))
+            .fetch_optional(writing.on())
+            .await?;
+        let Some(row) = row else { return Ok(()) };
+        let (ticket, build) = (row.number("ticket")?, row.text("build_id")?);
+        let double = row.text("double_digest")?;
+        let fails = match result.outcome {
+            Outcome::Same | Outcome::SameInAnotherBuild => true,
+            Outcome::Different | Outcome::NoFailure => false,
+            Outcome::Untried => return writing.commit().await,
+        };
+        let sql = "UPDATE doubles SET confirmed = $1 WHERE digest = $2 AND build_id = $3";
+        let own = sqlx::query(sql)
+            .bind(i64::from(fails))
+            .bind(double)
+            .bind(&build)
+            .execute(writing.on())
+            .await?;
+        if own.rows_affected() > 0 {
+            super::submit::keep_best(writing.on(), ticket).await?;
+        }
+        if fails {
+            let sql = "UPDATE tickets SET proposed_build = NULL \
+                       WHERE id = $1 AND proposed_build = $2";
+            sqlx::query(sql).bind(ticket).bind(&build).execute(writing.on()).await?;
+        } else if own.rows_affected() == 0 && result.outcome == Outcome::NoFailure {
+            let sql = "UPDATE tickets SET proposed_build = $1 WHERE id = $2 AND state <> 'fixed'";
+            sqlx::query(sql).bind(&build).bind(ticket).execute(writing.on()).await?;
+        }
+        writing.commit().await
+    }
+}
+
+impl ReplayResult {
+    /// A result that is none.
+    #[must_use]
+    pub fn untried(why: &str) -> ReplayResult {
+        ReplayResult {
+            outcome: Outcome::Untried,
+            ending: None,
+            failure: None,
+            frames: Vec::new(),
+            stdout: String::new(),
+            stderr: String::new(),
+            message: why.to_owned(),
+            seconds: 0.0,
+        }
+    }
+}

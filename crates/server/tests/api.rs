@@ -1,0 +1,541 @@
+//! The interface of a running server: reporters, strangers, maintainers, admins.
+
+mod common;
+
+use std::net::SocketAddr;
+
+use common::client::{Answer, Client};
+use common::{Folder, Made, sealed};
+use serde_json::{Value, json};
+use stunt_parcel::messages::EventId;
+use stunt_parcel::{Digest, Identity, InstallationKey};
+use stunt_server::store::Role;
+use stunt_server::{Config, Rate, Running, start};
+use tokio::runtime::Runtime;
+
+/// A server in this process, and tokens for it.
+struct World {
+    runtime: Runtime,
+    running: Option<Running>,
+    client: Client,
+    maintainer: Client,
+    admin: Client,
+    _folder: Folder,
+}
+
+impl World {
+    fn new() -> World {
+        World::with(|_| {})
+    }
+
+    fn with(change: impl FnOnce(&mut Config)) -> World {
+        let folder = Folder::new();
+        let runtime = Runtime::new().unwrap();
+        let mut config = Config::new(SocketAddr::from(([127, 0, 0, 1], 0)), folder.path());
+        config.rate = Rate { per_minute: 0, burst: 0 };
+        config.url = Some("https://crashes.example/".to_owned());
+        change(&mut config);
+        let running = runtime.block_on(start(config)).unwrap();
+        let client = Client::new(format!("http://{}", running.address));
+        let token = |role| {
+            let store = running.app.store();
+            runtime.block_on(store.add_token("test", "test", role)).unwrap().1
+        };
+        let (maintainer, admin) = (token(Role::Maintainer), token(Role::Admin));
+        World {
+            maintainer: client.with_token(&maintainer),
+            admin: client.with_token(&admin),
+            client,
+            running: Some(running),
+            runtime,
+            _folder: folder,
+        }
+    }
+
+    fn submit(&self, made: &Made) -> Answer {
+        let (parcel, digest) = sealed(&made.report(), &self.client.recipient());
+        self.client.put(&parcel, digest)
+    }
+
+    fn tickets(&self) -> Vec<Value> {
+        let list = self.maintainer.get("/api/v1/tickets?state=all");
+        assert_eq!(list.status, 200);
+        list.json()["tickets"].as_array().unwrap().clone()
+    }
+
+    fn change_settings(&self, change: &Value) {
+        let mut settings = self.admin.get("/api/v1/settings").json();
+        for (key, value) in change.as_object().unwrap() {
+            settings[key] = value.clone();
+        }
+        assert_eq!(self.admin.json("PUT", "/api/v1/settings", &settings).status, 200);
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            self.runtime.block_on(running.stop());
+        }
+    }
+}
+
+/// A problem of this status, in words.
+fn refused(answer: &Answer, status: u16, words: &str) {
+    assert_eq!(answer.status, status, "{}", String::from_utf8_lossy(&answer.body));
+    assert_eq!(answer.kind, "application/problem+json");
+    let problem = answer.json();
+    assert_eq!(problem["status"], status);
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(detail.contains(words), "{detail}");
+}
+
+#[test]
+fn a_report_becomes_a_ticket_with_a_double() {
+    let world = World::new();
+    let made = Made::new("1111", &["field", "main"]);
+    let ask = json!({"signature": "1111", "program": "parser"});
+    assert_eq!(world.client.json("POST", "/api/v1/ask", &ask).json(), json!({"known": false}));
+    let report = made.report();
+    let (parcel, digest) = sealed(&report, &world.client.recipient());
+    let first = world.client.put(&parcel, digest);
+    assert_eq!(first.status, 201);
+    let expected = json!({"ticket": "T-1", "url": "https://crashes.example/tickets/T-1"});
+    assert_eq!(first.json(), expected);
+    let again = world.client.put(&parcel, digest);
+    assert_eq!((again.status, again.json()), (200, expected));
+    let known = world.client.json("POST", "/api/v1/ask", &ask).json();
+    assert_eq!(known["known"], true);
+    assert_eq!(known["double"]["sha256"], Digest::of(&report).to_string());
+    assert_eq!(known["double"]["bytes"], report.len());
+    let double = world.client.get("/api/v1/doubles/1111");
+    assert_eq!((double.status, double.kind.as_str()), (200, "application/zip"));
+    assert_eq!(double.body, report);
+    // Counting: once for each event.
+    let event = EventId::random();
+    let counted = world.client.try_count("1111", event).unwrap();
+    assert_eq!((counted.status, counted.json()), (201, json!({"ticket": "T-1", "count": 2})));
+    let counted = world.client.try_count("1111", event).unwrap();
+    assert_eq!((counted.status, counted.json()), (200, json!({"ticket": "T-1", "count": 2})));
+    refused(&world.client.try_count("2222", event).unwrap(), 404, "no such failure");
+    // Doubles can be kept from reporters.
+    world.change_settings(&json!({"share_doubles": false}));
+    refused(&world.client.get("/api/v1/doubles/1111"), 404, "double");
+    let known = world.client.json("POST", "/api/v1/ask", &ask).json();
+    assert_eq!(known, json!({"known": true, "ticket": "T-1"}));
+    assert_eq!(world.maintainer.get("/api/v1/tickets/T-1/double").body, report);
+}
+
+#[test]
+fn a_signature_is_kept_with_the_report() {
+    let world = World::new();
+    let key = InstallationKey::generate();
+    let report = Made::new("1111", &["f"]).report();
+    let parcel = stunt_parcel::seal(&report, &world.client.recipient(), Some(&key)).unwrap();
+    assert_eq!(world.client.put(&parcel, Digest::of(&parcel)).status, 201);
+    let ticket = world.maintainer.get("/api/v1/tickets/T-1").json();
+    assert_eq!(ticket["doubles"][0]["signer"], key.public().to_string());
+}
+
+#[test]
+fn what_is_refused_leaves_nothing_behind() {
+    let world = World::with(|config| {
+        config.sizes.parcel = 200_000;
+        config.sizes.report = 100_000;
+        config.sizes.unpacked = 1_000_000;
+    });
+    let to = world.client.recipient();
+    let send = |parcel: &[u8]| world.client.put(parcel, Digest::of(parcel));
+    let seal = |report: &[u8]| sealed(report, &to).0;
+    let good = Made::new("1111", &["f"]).report();
+    // Not what the path says.
+    let (parcel, _) = sealed(&good, &to);
+    refused(&world.client.put(&parcel, Digest::of(b"other")), 400, "SHA-256");
+    let headers = [("content-type", "application/age")];
+    let nonsense = world.client.send("PUT", "/api/v1/reports/xyz", &headers, &parcel).unwrap();
+    refused(&nonsense, 400, "SHA-256");
+    // Not a parcel, damaged, or somebody else's.
+    refused(&send(b"nothing of the kind"), 422, "not a parcel");
+    refused(&send(&good), 422, "not a parcel");
+    let mut damaged = parcel.clone();
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    assert_eq!(send(&damaged).status, 422);
+    assert_eq!(send(&parcel[..parcel.len() / 2]).status, 422);
+    let stranger = Identity::generate().recipient();
+    refused(&send(&sealed(&good, &stranger).0), 422, "not encrypted to this server");
+    // Not a report.
+    refused(&send(&seal(b"PK nonsense")), 422, "zip");
+    refused(&send(&seal(&good[..good.len() - 30])), 422, "");
+    // Too large: sealed, opened, and unpacked from very little.
+    refused(&send(&vec![0; 200_001]), 413, "");
+    let large = Made { bytes: 150_000, ..Made::new("1111", &["f"]) };
+    refused(&send(&seal(&large.report())), 413, "");
+    let bomb = Made::new("1111", &["f"]).report_on(&vec![0; 1_000_001]);
+    assert!(bomb.len() < 20_000);
+    refused(&send(&seal(&bomb)), 413, "unpacks");
+    // Names that are none.
+    refused(&send(&seal(&Made::new("../../x", &["f"]).report())), 422, "signature");
+    refused(&send(&seal(&Made::new("", &["f"]).report())), 422, "signature");
+    assert!(world.tickets().is_empty());
+    // The server is as well as before.
+    assert_eq!(send(&parcel).status, 201);
+    assert_eq!(world.tickets().len(), 1);
+}
+
+#[test]
+fn documents_that_say_more_are_refused() {
+    let world = World::new();
+    for (path, body) in [
+        ("/api/v1/ask", json!({"signature": "11", "program": "p", "user": "anna"})),
+        ("/api/v1/ask", json!({"program": "p"})),
+        ("/api/v1/ask", json!({"signature": "a/b", "program": "p"})),
+        ("/api/v1/counts", json!({"id": "short", "signature": "11", "program": "p"})),
+    ] {
+        refused(&world.client.json("POST", path, &body), 400, "");
+    }
+    let text = world.client.send("POST", "/api/v1/ask", &[("content-type", "text/plain")], b"x");
+    refused(&text.unwrap(), 415, "application/json");
+    refused(&world.client.get("/api/v1/doubles/a%2Fb"), 400, "signature");
+    refused(&world.client.get("/api/v1/nothing"), 404, "");
+    refused(&world.maintainer.get("/api/v1/tickets/T-99"), 404, "ticket");
+    refused(&world.maintainer.get("/api/v1/tickets/x"), 404, "ticket");
+    refused(&world.maintainer.get("/api/v1/tickets?sort=random"), 400, "query");
+    refused(&world.maintainer.get("/api/v1/tickets?after=zzz"), 422, "page");
+}
+
+#[test]
+fn everybody_may_do_what_their_role_says() {
+    let world = World::new();
+    assert_eq!(world.submit(&Made::new("1111", &["f"])).status, 201);
+    for path in
+        ["/api/v1/tickets", "/api/v1/tickets/T-1", "/api/v1/tickets/T-1/double", "/api/v1/builds"]
+    {
+        refused(&world.client.get(path), 401, "maintainer");
+        refused(&world.client.with_token("stunt_wrong").get(path), 401, "token");
+        assert_eq!(world.maintainer.get(path).status, 200);
+        assert_eq!(world.admin.get(path).status, 200);
+    }
+    for path in ["/api/v1/settings", "/api/v1/tokens", "/api/v1/users", "/api/v1/audit"] {
+        refused(&world.client.get(path), 401, "admin");
+        refused(&world.maintainer.get(path), 403, "admin");
+        assert_eq!(world.admin.get(path).status, 200);
+    }
+    // A token is needed to report, if the settings say so; a revoked one is none.
+    let new = json!({"name": "ci", "role": "reporter"});
+    let made = world.admin.json("POST", "/api/v1/tokens", &new);
+    assert_eq!(made.status, 201);
+    let (secret, id) =
+        (made.json()["secret"].as_str().unwrap().to_owned(), made.json()["id"].clone());
+    assert!(!String::from_utf8(world.admin.get("/api/v1/tokens").body).unwrap().contains(&secret));
+    world.change_settings(&json!({"reporters_need_token": true}));
+    let ask = json!({"signature": "1111", "program": "parser"});
+    let reporter = world.client.with_token(&secret);
+    refused(&world.client.json("POST", "/api/v1/ask", &ask), 401, "reporter");
+    refused(&world.submit(&Made::new("2222", &["g"])), 401, "reporter");
+    assert_eq!(reporter.json("POST", "/api/v1/ask", &ask).status, 200);
+    refused(&reporter.get("/api/v1/tickets"), 403, "maintainer");
+    let path = format!("/api/v1/tokens/{id}");
+    assert_eq!(world.admin.send("DELETE", &path, &[], &[]).unwrap().status, 204);
+    refused(&reporter.json("POST", "/api/v1/ask", &ask), 401, "revoked");
+    assert_eq!(world.tickets().len(), 1);
+}
+
+#[test]
+fn a_session_reads_but_does_not_write_through_the_interface() {
+    let world = World::new();
+    let user = json!({"name": "anna", "password": "correct horse", "role": "maintainer"});
+    assert_eq!(world.admin.json("POST", "/api/v1/users", &user).status, 201);
+    world.submit(&Made::new("1111", &["f"]));
+    let store = world.running.as_ref().unwrap().app.store();
+    let (_, cookie) =
+        world.runtime.block_on(store.log_in("anna", "correct horse")).unwrap().unwrap();
+    let cookie = format!("stunt_session={cookie}");
+    let headers = [("cookie", cookie.as_str()), ("content-type", "application/json")];
+    let read = world.client.send("GET", "/api/v1/tickets/T-1", &headers[..1], &[]).unwrap();
+    assert_eq!(read.status, 200);
+    let note =
+        world.client.send("POST", "/api/v1/tickets/T-1/notes", &headers, b"{\"text\":\"x\"}");
+    refused(&note.unwrap(), 401, "token");
+}
+
+#[test]
+fn maintainers_work_on_tickets() {
+    let world = World::new();
+    world.submit(&Made::new("1111", &["field", "main"]));
+    let note = json!({"text": "known since spring"});
+    let note = world.maintainer.json("POST", "/api/v1/tickets/T-1/notes", &note);
+    assert_eq!((note.status, note.json()["author"].as_str()), (201, Some("token test")));
+    let fixed = json!({"state": "fixed", "build_id": "ABCD"});
+    assert_eq!(world.maintainer.json("PUT", "/api/v1/tickets/T-1/state", &fixed).status, 204);
+    let ticket = world.maintainer.get("/api/v1/tickets/t-1").json();
+    assert_eq!(
+        (ticket["state"].as_str(), ticket["fixed_build"].as_str()),
+        (Some("fixed"), Some("abcd"))
+    );
+    let regressed = json!({"state": "regressed"});
+    refused(
+        &world.maintainer.json("PUT", "/api/v1/tickets/T-1/state", &regressed),
+        422,
+        "open or fixed",
+    );
+    assert_eq!(world.maintainer.get("/api/v1/tickets").json()["tickets"], json!([]));
+    let found = world.maintainer.get("/api/v1/tickets?state=fixed&search=field").json();
+    assert_eq!(found["tickets"][0]["id"], "T-1");
+    refused(
+        &world.maintainer.json("POST", "/api/v1/tickets/T-1/issue", &json!({})),
+        409,
+        "tracker",
+    );
+    // Builds: this very program is one.
+    let program = std::fs::read("/proc/self/exe").unwrap();
+    let headers = [("content-type", "application/octet-stream")];
+    let brought =
+        world.maintainer.send("PUT", "/api/v1/builds/parser?version=2", &headers, &program);
+    let brought = brought.unwrap();
+    assert_eq!(brought.status, 201);
+    let id = brought.json()["build_id"].as_str().unwrap().to_owned();
+    assert_eq!(Some(&id), stunt_server::build_id(&program).as_ref());
+    let text = world.maintainer.send("PUT", "/api/v1/builds/x", &headers, b"#!/bin/sh\n").unwrap();
+    refused(&text, 422, "ELF");
+    // The program holds every text of this file, so the edge is none of them.
+    let edge = &Digest::of(&program).to_string()[..30];
+    let form = format!(
+        "--{edge}\r\ncontent-disposition: form-data; name=\"version\"\r\n\r\n3\r\n--{edge}\r\n\
+         content-disposition: form-data; name=\"file\"; filename=\"dir/other\"\r\n\r\n"
+    );
+    let end = format!("\r\n--{edge}--\r\n");
+    let form = [form.as_bytes(), &program, end.as_bytes()].concat();
+    let kind = format!("multipart/form-data; boundary={edge}");
+    let kind = [("content-type", kind.as_str())];
+    let brought = world.maintainer.send("POST", "/api/v1/builds", &kind, &form).unwrap();
+    assert_eq!((brought.status, brought.json()["name"].as_str()), (201, Some("other")));
+    let replay = json!({"build_id": id});
+    let replay = world.maintainer.json("POST", "/api/v1/tickets/T-1/replays", &replay);
+    assert_eq!((replay.status, replay.json()["state"].as_str()), (202, Some("waiting")));
+    let path = format!("/api/v1/replays/{}", replay.json()["id"]);
+    assert_eq!(world.maintainer.get(&path).json(), replay.json());
+    let path = format!("/api/v1/builds/{id}");
+    assert_eq!(world.maintainer.send("DELETE", &path, &[], &[]).unwrap().status, 204);
+    assert_eq!(world.maintainer.get("/api/v1/builds").json(), json!([]));
+}
+
+#[test]
+fn a_trackers_key_does_not_come_back() {
+    let world = World::new();
+    let tracker =
+        json!({"kind": "redmine", "url": "https://r.example", "project": "p", "key": "hunter2"});
+    world.change_settings(&json!({"tracker": tracker}));
+    for path in ["/api/v1/settings", "/api/v1/audit"] {
+        let text = String::from_utf8(world.admin.get(path).body).unwrap();
+        assert!(text.contains("edmine") && !text.contains("hunter2"), "{text}");
+    }
+    let bad = json!({"doubles_kept": 0});
+    refused(&world.admin.json("PUT", "/api/v1/settings", &bad), 422, "doubles");
+}
+
+#[test]
+fn whoever_asks_too_much_waits() {
+    let world = World::with(|config| {
+        config.rate = Rate { per_minute: 1, burst: 3 };
+        config.proxies = vec!["127.0.0.1".parse().unwrap()];
+    });
+    let ask = |from: &str| {
+        let headers = [("content-type", "application/json"), ("x-forwarded-for", from)];
+        let body = b"{\"signature\":\"11\",\"program\":\"p\"}";
+        world.client.send("POST", "/api/v1/ask", &headers, body).unwrap()
+    };
+    for _ in 0..3 {
+        assert_eq!(ask("203.0.113.1").status, 200);
+    }
+    let waiting = ask("203.0.113.1");
+    refused(&waiting, 429, "wait");
+    assert!(waiting.retry_after.unwrap().parse::<u64>().unwrap() > 0);
+    assert_eq!(ask("203.0.113.2").status, 200);
+    // Guessing passwords is slower still.
+    let headers = [("content-type", "application/x-www-form-urlencoded")];
+    let form = b"name=anna&password=guess";
+    let statuses: Vec<u16> = (0..12)
+        .map(|_| world.client.send("POST", "/login", &headers, form).unwrap().status)
+        .collect();
+    assert_eq!(statuses.last(), Some(&429), "{statuses:?}");
+    assert_ne!(statuses[0], 429);
+}
+
+#[test]
+fn health_and_metrics() {
+    let world = World::new();
+    assert_eq!(world.client.get("/healthz").body, b"ok\n");
+    world.submit(&Made::new("1111", &["secret_function"]));
+    world.client.put(b"x", Digest::of(b"x"));
+    refused(&world.client.get("/metrics"), 401, "token");
+    let text = String::from_utf8(world.maintainer.get("/metrics").body).unwrap();
+    for line in [
+        "stunt_reports_total 1",
+        "stunt_tickets{state=\"open\"} 1",
+        "stunt_reports_refused_total{reason=\"content\"} 1",
+        "stunt_request_seconds_count{route=\"/api/v1/reports/{digest}\",method=\"PUT\",status=\"201\"} 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+    }
+    assert!(!text.contains("secret_function"));
+    // Every line is one that Prometheus reads: a comment, or a name, labels and a number.
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let (name, value) = line.rsplit_once(' ').unwrap();
+        assert!(name.starts_with("stunt_") && value.parse::<f64>().is_ok(), "{line}");
+    }
+}
+
+#[test]
+fn the_key_is_for_the_server_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let path = folder.path().join("identity");
+    let identity = stunt_server::identity(&path, true).unwrap();
+    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    let again = stunt_server::identity(&path, true).unwrap();
+    assert_eq!(again.recipient().to_string(), identity.recipient().to_string());
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(stunt_server::identity(&path, true).is_err());
+    assert!(stunt_server::identity(&folder.path().join("none"), false).is_err());
+}
+
+/// Walks over a document, and checks that it has the shape of the schema.
+fn fits(value: &Value, schema: &Value, all: &Value, place: &str) {
+    if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
+        let name = name.rsplit('/').next().unwrap();
+        return fits(value, &all["components"]["schemas"][name], all, place);
+    }
+    if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
+        // Flattened: all parts together are the object.
+        let mut joined = json!({"type": "object", "properties": {}, "required": []});
+        for part in parts {
+            let part = match part.get("$ref").and_then(Value::as_str) {
+                Some(name) => &all["components"]["schemas"][name.rsplit('/').next().unwrap()],
+                None => part,
+            };
+            for (key, value) in part["properties"].as_object().unwrap() {
+                joined["properties"][key] = value.clone();
+            }
+            let required = part["required"].as_array().cloned().unwrap_or_default();
+            joined["required"].as_array_mut().unwrap().extend(required);
+        }
+        return fits(value, &joined, all, place);
+    }
+    if let Some(choices) = schema.get("oneOf").and_then(Value::as_array) {
+        let real = choices.iter().find(|choice| choice["type"] != "null").unwrap();
+        if !value.is_null() {
+            fits(value, real, all, place);
+        }
+        return;
+    }
+    let kinds = match &schema["type"] {
+        Value::Array(kinds) => kinds.clone(),
+        kind => vec![kind.clone()],
+    };
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let number = kind == "integer" && kinds.contains(&json!("number"));
+    assert!(number || kinds.contains(&json!(kind)), "{place}: {value} is not {kinds:?}");
+    match value {
+        Value::Array(values) => {
+            for value in values {
+                fits(value, &schema["items"], all, place);
+            }
+        }
+        Value::Object(fields) => {
+            let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+                return;
+            };
+            for (key, value) in fields {
+                let place = format!("{place}.{key}");
+                let Some(schema) = properties.get(key) else { panic!("{place} is not described") };
+                fits(value, schema, all, &place);
+            }
+            let required = schema["required"].as_array().cloned().unwrap_or_default();
+            for key in required {
+                let key = key.as_str().unwrap();
+                assert!(fields.contains_key(key), "{place}.{key} is not there");
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_description_is_true() {
+    let world = World::new();
+    let all = world.client.get("/api/v1/openapi.json").json();
+    assert!(all["openapi"].as_str().unwrap().starts_with("3."));
+    world.submit(&Made::new("1111", &["field", "main"]));
+    world.client.try_count("1111", EventId::random()).unwrap();
+    let program = std::fs::read("/proc/self/exe").unwrap();
+    let headers = [("content-type", "application/octet-stream")];
+    let build =
+        world.maintainer.send("PUT", "/api/v1/builds/parser", &headers, &program).unwrap().json();
+    let ask = json!({"signature": "1111", "program": "parser"});
+    let id = build["build_id"].as_str().unwrap();
+    let new_token = json!({"name": "x", "role": "reporter"});
+    let user = json!({"name": "anna", "password": "correct horse", "role": "admin"});
+    let answers = [
+        ("post", "/api/v1/ask", world.client.json("POST", "/api/v1/ask", &ask)),
+        ("get", "/api/v1/recipient", world.client.get("/api/v1/recipient")),
+        (
+            "post",
+            "/api/v1/tickets/{ticket}/notes",
+            world.maintainer.json("POST", "/api/v1/tickets/T-1/notes", &json!({"text": "x"})),
+        ),
+        (
+            "post",
+            "/api/v1/tickets/{ticket}/replays",
+            world.maintainer.json("POST", "/api/v1/tickets/T-1/replays", &json!({"build_id": id})),
+        ),
+        ("get", "/api/v1/replays/{replay}", world.maintainer.get("/api/v1/replays/1")),
+        ("get", "/api/v1/tickets", world.maintainer.get("/api/v1/tickets")),
+        ("get", "/api/v1/tickets/{ticket}", world.maintainer.get("/api/v1/tickets/T-1")),
+        ("get", "/api/v1/builds", world.maintainer.get("/api/v1/builds")),
+        ("get", "/api/v1/settings", world.admin.get("/api/v1/settings")),
+        ("post", "/api/v1/tokens", world.admin.json("POST", "/api/v1/tokens", &new_token)),
+        ("get", "/api/v1/tokens", world.admin.get("/api/v1/tokens")),
+        ("post", "/api/v1/users", world.admin.json("POST", "/api/v1/users", &user)),
+        ("get", "/api/v1/users", world.admin.get("/api/v1/users")),
+        ("get", "/api/v1/audit", world.admin.get("/api/v1/audit")),
+    ];
+    for (method, path, answer) in &answers {
+        let operation = &all["paths"][path][method];
+        let response = &operation["responses"][answer.status.to_string()];
+        assert!(response.is_object(), "{method} {path}: {} is not described", answer.status);
+        let schema = &response["content"]["application/json"]["schema"];
+        fits(&answer.json(), schema, &all, &format!("{method} {path}"));
+    }
+    let problem = world.client.get("/api/v1/tickets");
+    fits(&problem.json(), &json!({"$ref": "/Problem"}), &all, "problem");
+    // Everything that is described is there, and nobody may do more than it says.
+    for (path, methods) in all["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let real = path.replace("{ticket}", "T-1").replace("{replay}", "1");
+            let real = real
+                .replace("{signature}", "1111")
+                .replace("{digest}", "00")
+                .replace("{token}", "999");
+            let real = real.replace("{name}", "x");
+            let answer = world.client.send(&method.to_uppercase(), &real, &[], b"").unwrap();
+            assert_ne!(answer.status, 405, "{method} {path}");
+            let tag = operation["tags"][0].as_str().unwrap();
+            let expected_refusal = matches!(tag, "maintainer" | "admin");
+            assert_eq!(
+                answer.status == 401,
+                expected_refusal,
+                "{method} {path}: {}",
+                answer.status
+            );
+        }
+    }
+}
