@@ -10,11 +10,11 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 use clap::{Args, FromArgMatches};
 use serde_json::json;
+use stunt_graph::Graph;
 use stunt_report::{Opened, Report};
 use stunt_terms::smtlib;
 
 use crate::anonymize::{self, Found};
-use crate::graph::Graph;
 use crate::graph_text::{self, Style};
 use crate::outcome::{self, Outcome};
 use crate::scratch::Scratch;

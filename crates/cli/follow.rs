@@ -201,7 +201,7 @@ fn to_end(machine: &mut Machine, subject: &Subject, begun: Instant) -> Result<En
         }
     };
     match ending {
-        Ending::Exited(_) | Ending::Killed(_) => Ok(ending),
+        Ending::Exited(_) | Ending::Killed(_) | Ending::Idle => Ok(ending),
         Ending::Limit(limit) => Err(Stopped::Limit(
             match limit {
                 LimitReached::Instructions => "the run in the machine takes too long (--timeout)",
@@ -229,6 +229,7 @@ pub fn native_ending(ending: Ending) -> stunt_native::Ending {
     match ending {
         Ending::Exited(code) => stunt_native::Ending::Exit(code),
         Ending::Killed(signal) => stunt_native::Ending::Signal(signal.number as u8),
+        Ending::Idle => stunt_native::Ending::Idle,
         // `to_end` makes something else of these.
         Ending::Limit(_) | Ending::Unsupported(_) => stunt_native::Ending::TimedOut,
     }

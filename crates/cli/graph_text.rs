@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::graph::{Graph, Level, Part, ROW, Row, character, fold_words};
+use stunt_graph::{Graph, Level, Part, ROW, Row, character, fold_words};
 
 /// How shades are told apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
+use stunt_graph::Graph;
+use stunt_graph::svg::svg;
 use stunt_report::{Draw, Error, Frame, Opened, Report, SourceName, grouped, visible};
 
-use crate::graph::Graph;
 use crate::graph_text::{self, Style};
 use crate::outcome::{self, Outcome};
-use crate::{graph_html, graph_svg, view};
+use crate::{graph_html, view};
 
 /// Flags of `stunt inspect`.
 #[derive(clap::Args)]
@@ -41,16 +42,12 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let opened = Report::read(&arguments.report).map_err(|error| match error {
-        // It names the file already.
-        error @ Error::Unreadable { .. } => anyhow!(error),
-        error => anyhow!("{}: {error}", arguments.report.display()),
-    })?;
+    let opened = read(&arguments.report)?;
     let graphs = Graph::of(&opened, arguments.hex);
     if let Some(file) = &arguments.svg {
         let summary = format!("The double {}", opened.report.summary());
         let title = format!("What the double reveals: {}", title(&opened.report));
-        store(file, &graph_svg::svg(&graphs, &title, &summary))?;
+        store(file, &svg(&graphs, &title, &summary))?;
     }
     if let Some(file) = &arguments.html {
         store(file, &graph_html::html(&opened.report, &graphs))?;
@@ -65,6 +62,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     outcome::print(output.as_bytes())?;
     Ok(Outcome::Done)
+}
+
+/// Reads a report; the error names its file.
+pub fn read(path: &Path) -> Result<Opened> {
+    Report::read(path).map_err(|error| match error {
+        // It names the file already.
+        error @ Error::Unreadable { .. } => anyhow!(error),
+        error => anyhow!("{}: {error}", path.display()),
+    })
 }
 
 /// Colours on a terminal, unless the user does not want any (<https://no-color.org>).

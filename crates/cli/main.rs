@@ -5,28 +5,40 @@
 //! computed.
 
 mod anonymize;
+mod config;
+mod defaults;
 mod demo;
 mod demo_program;
 mod double;
 mod fails_if;
 mod figures;
 mod follow;
-mod graph;
 mod graph_html;
-mod graph_svg;
 mod graph_text;
+mod incident;
+mod incidents;
 mod inspect;
 mod interrupt;
 mod log;
+mod manual;
 mod measure;
 mod outcome;
 mod progress;
+mod public;
+mod queue;
+mod record;
 mod replay;
+mod request;
 mod run;
 mod scratch;
+mod serve;
 mod subject;
+mod submit;
 mod trace;
 mod view;
+mod walk;
+mod watch;
+mod work;
 
 use std::process::ExitCode;
 
@@ -51,36 +63,77 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Make a double of an input that a program fails on, and a report that may be sent
-    Anonymize(anonymize::Arguments),
+    Anonymize(Box<anonymize::Arguments>),
+    /// Print a script that completes stunt's commands and flags in a shell
+    #[command(hide = true)]
+    Completions(manual::CompletionArguments),
+    /// What the configuration says, where each value comes from, and what is wrong with it
+    Config(config::Arguments),
     /// The main job on a built-in example: a program that fails on a file of records
     Demo(demo::Arguments),
+    /// What is kept of runs that failed, on this machine: list, show, delete, prune
+    Incidents(incidents::Arguments),
     /// What a report says and reveals: the failure, figures, and the leak graph of the double
     Inspect(inspect::Arguments),
+    /// Manual pages of stunt and its commands
+    #[command(hide = true)]
+    Manual(manual::Arguments),
     /// How much a condition reveals, and a random solution of it
     Measure(measure::Arguments),
+    /// What waits to be sent: list it, send it, or drop it
+    Queue(queue::Arguments),
+    /// Run a program as it is, and keep what it read if it fails
+    Record(record::Arguments),
     /// Run a program on the double of a report, and say whether it fails as the report says
     Replay(replay::Arguments),
+    /// An incident of the last recorded run, which did not crash and went wrong
+    Request(request::Arguments),
     /// Run a program in the machine
     Run(run::Arguments),
+    /// The server: failures as tickets, with doubles, replays and trackers
+    Serve(Box<serve::Arguments>),
+    /// Show what a report would tell, ask, and send it to a server
+    Submit(submit::Arguments),
     /// What a run finds out about its input; for the owner of the input only
     Trace(trace::Arguments),
+    /// Make incidents of crashes that the system has listed
+    Watch(watch::Arguments),
+    /// Make doubles of the incidents that are pending, when nobody needs the machine
+    Work(work::Arguments),
 }
 
 fn main() -> ExitCode {
     if let Some(code) = demo_program::run_if_called() {
         return code;
     }
-    let arguments = Arguments::parse();
-    interrupt::watch();
-    log::start(arguments.verbose);
+    let arguments = defaults::parse();
+    // A server ends in order, and has a log of its own; signals that come while a program is
+    // recorded are the program's.
+    if !matches!(arguments.command, Command::Serve(_) | Command::Record(_)) {
+        interrupt::watch();
+    }
+    if !matches!(arguments.command, Command::Serve(_)) {
+        log::start(arguments.verbose);
+    }
     let result = match arguments.command {
         Command::Anonymize(arguments) => anonymize::run(&arguments),
+        Command::Completions(arguments) => manual::complete(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Incidents(arguments) => incidents::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
+        Command::Manual(arguments) => manual::run(&arguments),
         Command::Measure(arguments) => measure::run(&arguments),
+        Command::Queue(arguments) => queue::run(&arguments),
+        Command::Record(arguments) => record::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Request(arguments) => request::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Serve(serve) => serve::run(*serve, arguments.verbose),
+        Command::Submit(arguments) => submit::run(&arguments),
         Command::Trace(arguments) => trace::run(&arguments),
+        Command::Watch(arguments) => watch::run(&arguments),
+        Command::Work(arguments) => work::run(&arguments),
     };
     // An error is a sentence for the user, so no backtrace, whatever RUST_BACKTRACE says.
     result.map_or_else(

@@ -14,6 +14,8 @@ Exit codes:
   3  the program does not fail on this input; no input satisfies the condition
   4  the program needs something that the machine does not have, or reached a limit
   5  no double could be proved; whether an input satisfies the condition could not be found out
+  6  nothing was sent: nobody agreed, or the report reveals too much
+  7  it could not be delivered, and waits in the queue
 `stunt run` exits as the program does: with its code, or 128 and the number of the signal.
 `stunt replay --bisect` exits as `git bisect run` expects: 0 good, 1 bad, 125 could not be tried.
 A command that is interrupted exits with 128 and the number of the signal: 130 after Ctrl-C.";
@@ -44,6 +46,12 @@ pub enum Outcome {
     NotAsReported,
     /// What a step of a bisection found.
     Step(Step),
+    /// Something that the user can put right is wrong; it has been said.
+    Wrong,
+    /// Nothing was sent, because nobody agreed or a limit forbids it.
+    NotSent,
+    /// Something waits in the queue.
+    Queued,
 }
 
 /// What `git bisect run` is told about a version.
@@ -69,6 +77,9 @@ impl Outcome {
             Outcome::NotAsReported | Outcome::Step(Step::Bad) => 1,
             Outcome::Step(Step::Good) => 0,
             Outcome::Step(Step::Skip) => 125,
+            Outcome::Wrong => USAGE,
+            Outcome::NotSent => 6,
+            Outcome::Queued => 7,
         })
     }
 }

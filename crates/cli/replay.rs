@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
@@ -19,6 +20,7 @@ use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Stopped, run_double};
 use crate::outcome::{self, Outcome, Step};
 use crate::subject::{Limits, Subject};
+use crate::walk::{Pace, walk};
 
 /// Flags of `stunt replay`.
 #[derive(clap::Args)]
@@ -40,6 +42,15 @@ pub struct Arguments {
     /// Exit as `git bisect run` expects
     #[arg(long)]
     bisect: bool,
+    /// Show each test of the input before it is made, and wait for Enter; with --machine
+    #[arg(long, requires = "machine", conflicts_with = "delay")]
+    step: bool,
+    /// Show each test of the input before it is made, and wait so many milliseconds; with --machine
+    #[arg(long, value_name = "MS", requires = "machine")]
+    delay: Option<u64>,
+    /// Show tests from the first on that is made in this function, or in what it calls; with --machine
+    #[arg(long, value_name = "FUNCTION", requires = "machine")]
+    until: Option<String>,
     /// Leave the double in a folder, for a debugger
     #[arg(long)]
     keep: bool,
@@ -55,6 +66,15 @@ pub struct Arguments {
     /// report says, with a program of that name in this folder or in PATH
     #[arg(last = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
+}
+
+impl Arguments {
+    /// How to walk through the run, if it is to be seen.
+    fn pace(&self) -> Option<Pace> {
+        let walks = self.step || self.delay.is_some() || self.until.is_some();
+        let delay = self.delay.map(Duration::from_millis);
+        walks.then(|| Pace { step: self.step, delay, until: self.until.clone() })
+    }
 }
 
 /// Runs the command.
@@ -105,8 +125,14 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
         eprintln!("stunt: the double is in {}", folder.display());
     }
     let run = if in_machine {
-        match run_double(&subject, &opened.doubles, opened.report.replay.check_memory)? {
-            Ok(run) => run,
+        let checked = opened.report.replay.check_memory;
+        let run = match arguments.pace() {
+            Some(pace) => walk(&subject, &opened.doubles, &pace, checked)?,
+            None => run_double(&subject, &opened.doubles, checked)?.map(Some),
+        };
+        match run {
+            Ok(Some(run)) => run,
+            Ok(None) => return Ok(Verdict::Untried(Outcome::Done)),
             Err(Stopped::Unsupported(what)) => {
                 eprintln!("stunt: {what}. This is a limit of stunt, not a bug of the program.");
                 return Ok(Verdict::Untried(Outcome::Unsupported));
@@ -199,7 +225,7 @@ fn agreed() -> Result<bool> {
 
 /// How a replayed run compares with the report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Agreement {
+pub enum Agreement {
     /// The same failure, by its signature or by what the user stated.
     Same,
     /// Another build of the program fails in the same way in the same function.
@@ -211,13 +237,14 @@ enum Agreement {
 }
 
 /// What the report says about the failure.
-struct Expected<'a> {
+pub struct Expected<'a> {
     report: &'a Report,
     fails_if: Option<FailsIf>,
 }
 
 impl<'a> Expected<'a> {
-    fn of(report: &'a Report) -> Result<Self> {
+    /// What this report says.
+    pub fn of(report: &'a Report) -> Result<Self> {
         let parse = |text: &String| {
             text.parse::<FailsIf>().map_err(|error| {
                 anyhow!("the report says when it fails, but not in a way that can be used: {error}")
@@ -226,7 +253,8 @@ impl<'a> Expected<'a> {
         Ok(Self { report, fails_if: report.replay.fails_if.as_ref().map(parse).transpose()? })
     }
 
-    fn compare(&self, run: &Run) -> Agreement {
+    /// How a run compares with it.
+    pub fn compare(&self, run: &Run) -> Agreement {
         if let Some(condition) = &self.fails_if {
             return match (condition.holds(run), &run.failure) {
                 (true, _) => Agreement::Same,

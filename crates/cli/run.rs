@@ -57,7 +57,8 @@ pub struct Arguments {
     command: Vec<OsString>,
 }
 
-pub fn size(text: &str) -> Result<u64, String> {
+/// A number with K, M or G; none if it is too large for a number of bytes.
+pub fn bytes(text: &str) -> Result<Option<u64>, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 'K' | 'k')) => (&text[..at], 10),
         Some((at, 'M' | 'm')) => (&text[..at], 20),
@@ -65,8 +66,12 @@ pub fn size(text: &str) -> Result<u64, String> {
         _ => (text, 0),
     };
     let number: u64 = digits.parse().map_err(|_| "a size is a number with K, M or G".to_owned())?;
-    number
-        .checked_mul(1 << unit)
+    Ok(number.checked_mul(1 << unit))
+}
+
+/// How much memory a program gets.
+pub fn size(text: &str) -> Result<u64, String> {
+    bytes(text)?
         .filter(|&bytes| bytes >= 1 << 20)
         .ok_or_else(|| "a program needs 1M at least".to_owned())
 }
@@ -128,6 +133,7 @@ fn setup(arguments: &Arguments, program: &Path) -> Result<Setup> {
             streams: [stdin, stream(&io::stdout())?, stream(&io::stderr())?],
             stdin: Arc::from(bytes),
             seed: 0,
+            ..Config::default()
         },
         program: program.as_os_str().as_bytes().to_vec(),
         arguments: arguments.command.iter().map(|word| word.as_bytes().to_vec()).collect(),
@@ -152,7 +158,11 @@ fn stream(handle: &impl AsFd) -> Result<Stream> {
 /// The user who runs stunt, as the program would see it.
 pub fn user() -> Result<User> {
     // The kernel's account of this process; nothing else tells the groups without unsafe code.
-    let status = std::fs::read_to_string("/proc/self/status").context("cannot read /proc")?;
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+        // A process that has closed itself off cannot read it; it works in a folder of its user's.
+        let folder = std::fs::metadata(".").context("cannot read the working folder")?;
+        return Ok(User { uid: folder.uid(), gid: folder.gid(), groups: Vec::new() });
+    };
     let numbers = |key: &str| -> Vec<u32> {
         let line = status.lines().find_map(|line| line.strip_prefix(key));
         line.unwrap_or_default().split_whitespace().flat_map(str::parse).collect()
@@ -232,6 +242,10 @@ fn conclude(machine: &mut Machine, ending: Ending) -> Result<Outcome> {
                 eprint!("{stack}");
             }
             Ok(Outcome::Program(128 + signal.number as u8))
+        }
+        Ending::Idle => {
+            eprintln!("stunt: stopped: the program waits for connections");
+            Ok(Outcome::Limit)
         }
         Ending::Limit(limit) => {
             eprintln!(

@@ -18,9 +18,12 @@ use anyhow::{Context, Result, anyhow, bail};
 use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Input, InputPlace, Setup};
 use stunt_native::{Command, Containment, InputFile, Native, Stdin};
-use stunt_path::Original;
-use stunt_report::{Opened, Source, SourceName};
+use stunt_path::{Failure, Original};
+use stunt_report::{Connection, Opened, Source, SourceName, Way};
 
+use crate::fails_if::FailsIf;
+use crate::incident;
+use crate::public::Public;
 use crate::run::user;
 use crate::scratch::Scratch;
 
@@ -45,12 +48,53 @@ pub struct Arguments {
     /// A part of the input that need not be hidden, such as file:0-15, stdin, arg1 or env:HOME:0-3
     #[arg(long, value_name = "SOURCE[:FROM-TO]")]
     public: Vec<String>,
+    /// What a client sends to the program, which is a server; may be given several times. Clients come
+    /// one after the other, in a network in which there is nothing else
+    #[arg(long, value_name = "FILE")]
+    client: Vec<PathBuf>,
+    /// The port that clients connect to; without it, the first that the program listens on
+    #[arg(long, value_name = "N", requires = "client")]
+    port: Option<u16>,
+    /// What a server answers to the program, which connects to this port; may be given several times
+    #[arg(long, value_name = "PORT:FILE")]
+    server: Vec<PortAndFile>,
+    /// Clients and servers do not say that they have sent all
+    #[arg(long)]
+    keep_open: bool,
     #[command(flatten)]
     limits: Limits,
+    /// An incident, in place of a program and its input: its name, the first letters of it, `last`,
+    /// or its folder
+    #[arg(value_name = "INCIDENT", conflicts_with_all = [
+        "input", "symbolic_arg", "symbolic_env", "client", "server", "command"
+    ])]
+    incident: Option<OsString>,
     /// The program and its arguments; @@ stands for the path of the input, without it the input is
     /// standard input
-    #[arg(required = true, last = true, value_name = "PROGRAM")]
+    #[arg(required_unless_present = "incident", last = true, value_name = "PROGRAM")]
     command: Vec<OsString>,
+}
+
+impl Arguments {
+    /// The incident, if it is about one.
+    pub fn incident(&self) -> Option<&OsStr> {
+        self.incident.as_deref()
+    }
+}
+
+/// What a server answers, and at which port.
+#[derive(Clone, Debug)]
+pub struct PortAndFile(u16, PathBuf);
+
+impl std::str::FromStr for PortAndFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let both = text.split_once(':').and_then(|(port, file)| Some((port.parse().ok()?, file)));
+        let (port, file) =
+            both.ok_or("a port and a file belong here, such as 80:answer.http".to_owned())?;
+        Ok(Self(port, file.into()))
+    }
 }
 
 /// What a run may use.
@@ -80,9 +124,21 @@ pub struct Subject {
     /// Where the inputs come from, in the order of the sources of the original.
     pub sources: Vec<Source>,
     public: Vec<Vec<Range<u64>>>,
-    /// The input's path, if the program reads it as a file.
-    file: Option<PathBuf>,
+    /// Where the originals are that the program reads as files, by source.
+    files: Vec<Option<PathBuf>>,
     stdin: Option<Arc<[u8]>>,
+    /// The folder to run in, if it is not this one.
+    folder: Option<PathBuf>,
+    /// Variables that the program had when it failed.
+    variables: Vec<(OsString, OsString)>,
+    /// Files that the program read and that are no inputs, as they were.
+    beside: Vec<(PathBuf, Arc<[u8]>)>,
+    /// How the program failed when it was recorded, if it was.
+    pub recorded: Option<Failure>,
+    /// What counted as the failure then, if the user said so.
+    pub fails_if: Option<FailsIf>,
+    /// What the user should know.
+    pub notes: Vec<String>,
     /// The private input.
     pub original: Original,
     timeout: Duration,
@@ -93,47 +149,40 @@ pub struct Subject {
 impl Subject {
     /// What the flags say.
     pub fn new(arguments: &Arguments, scripts: bool) -> Result<Self> {
+        let mut public = Public::parse(&arguments.public)?;
+        if let Some(incident) = &arguments.incident {
+            let kept = incident::find(incident)?;
+            let (program, words) = incident::command(&kept);
+            let mut subject = Self::bare(program, words, scripts, &arguments.limits)?;
+            incident::fill(&mut subject, &kept, &mut public)?;
+            public.all_used()?;
+            return subject.with_something_to_hide();
+        }
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
         let program = stunt_native::find(&arguments.command[0], &path)?;
-        let script = match stunt_native::check(&program) {
-            Err(stunt_native::Error::Script { .. }) if scripts => true,
-            checked => checked.map(|()| false)?,
-        };
         let words = arguments.command.clone();
-        let has_place = words[1..].iter().any(|word| contains_place(word));
-        let mut subject = Self {
-            program,
-            script,
-            words,
-            sources: Vec::new(),
-            public: Vec::new(),
-            file: None,
-            stdin: None,
-            original: Original::new(),
-            timeout: arguments.limits.timeout(),
-            memory: arguments.limits.memory,
-            scratch: Scratch::new()?,
-        };
-        let mut public = Public::parse(&arguments.public)?;
+        let has_place = words[1..].iter().any(|word| contains(word, PLACE));
+        let mut subject = Self::bare(program, words, scripts, &arguments.limits)?;
         match (&arguments.input, has_place) {
             (Some(file), place) => {
                 let bytes = read_input(file, place)?;
                 let extension = file.extension().and_then(OsStr::to_str);
                 if place {
-                    subject.add(SourceName::File, bytes, extension, &mut public);
-                    subject.file = Some(std::path::absolute(file)?);
+                    let file = std::path::absolute(file)?;
+                    subject.add_file(SourceName::File, bytes, extension, file, &mut public);
                 } else {
-                    subject.stdin = Some(bytes.clone().into());
-                    subject.add(SourceName::Stdin, bytes, None, &mut public);
+                    subject.add_stdin(bytes, &mut public);
                 }
             }
             (None, true) => bail!("there is @@ in the arguments, but no input: give one with -i"),
             (None, false)
-                if arguments.symbolic_arg.is_empty() && arguments.symbolic_env.is_empty() =>
+                if arguments.symbolic_arg.is_empty()
+                    && arguments.symbolic_env.is_empty()
+                    && arguments.client.is_empty()
+                    && arguments.server.is_empty() =>
             {
                 let bytes = within_limit(std::io::stdin().lock(), "standard input")?;
-                subject.stdin = Some(bytes.clone().into());
-                subject.add(SourceName::Stdin, bytes, None, &mut public);
+                subject.add_stdin(bytes, &mut public);
             }
             (None, false) => {}
         }
@@ -143,7 +192,7 @@ impl Subject {
             }
             let word = (number > 0).then(|| subject.words.get(number)).flatten();
             let bytes = word
-                .filter(|word| !contains_place(word))
+                .filter(|word| !contains(word, PLACE))
                 .ok_or_else(|| {
                     anyhow!("there is no argument {number} that could be private; the first has number 1")
                 })?
@@ -160,14 +209,58 @@ impl Subject {
             let name = SourceName::Environment(name.clone());
             subject.add(name, value.into_vec(), None, &mut public);
         }
+        let closes = !arguments.keep_open;
+        let clients = arguments.client.iter().map(|file| (file, Way::Accepted, arguments.port));
+        let servers =
+            arguments.server.iter().map(|PortAndFile(port, file)| (file, Way::Made, Some(*port)));
+        for (file, way, port) in clients.chain(servers) {
+            let bytes = read_input(file, false)?;
+            subject.add_connection(bytes, Connection { way, port, closes }, &mut public);
+        }
         public.all_used()?;
-        if subject.sources.iter().all(|source| source.bytes == 0) {
+        subject.with_something_to_hide()
+    }
+
+    /// A program without inputs.
+    fn bare(
+        program: PathBuf,
+        words: Vec<OsString>,
+        scripts: bool,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let script = match stunt_native::check(&program) {
+            Err(stunt_native::Error::Script { .. }) if scripts => true,
+            checked => checked.map(|()| false)?,
+        };
+        Ok(Self {
+            program,
+            script,
+            words,
+            sources: Vec::new(),
+            public: Vec::new(),
+            files: Vec::new(),
+            stdin: None,
+            folder: None,
+            variables: Vec::new(),
+            beside: Vec::new(),
+            recorded: None,
+            fails_if: None,
+            notes: Vec::new(),
+            original: Original::new(),
+            timeout: limits.timeout(),
+            memory: limits.memory,
+            scratch: Scratch::new()?,
+        })
+    }
+
+    fn with_something_to_hide(self) -> Result<Self> {
+        if self.sources.iter().all(|source| source.bytes == 0) {
             bail!("the input is empty: there is nothing to hide, so send it as it is");
         }
-        if subject.original.hidden().is_empty() {
+        if self.original.hidden().is_empty() {
             bail!("the whole input is public: there is nothing to hide, so send it as it is");
         }
-        Ok(subject)
+        Ok(self)
     }
 
     /// The program of a report, or another one, to be run on the report's doubles.
@@ -177,36 +270,27 @@ impl Subject {
         words: Vec<OsString>,
         limits: &Limits,
     ) -> Result<Self> {
-        let script = match stunt_native::check(&program) {
-            Err(stunt_native::Error::Script { .. }) => true,
-            checked => checked.map(|()| false)?,
-        };
         let sources = opened.report.sources.clone();
         for source in &sources {
-            match &source.name {
-                SourceName::File if !words[1..].iter().any(|word| contains_place(word)) => bail!(
-                    "the double is a file, but no argument says where its path belongs; write @@ there"
-                ),
-                SourceName::Argument(number) if *number as usize >= words.len() => bail!(
+            match (&source.name, source.name.place()) {
+                (_, Some(place)) if !words[1..].iter().any(|word| contains(word, &place)) => {
+                    bail!(
+                        "the double is a file, but no argument says where its path belongs; write \
+                         {place} there"
+                    )
+                }
+                (SourceName::Argument(number), _) if *number as usize >= words.len() => bail!(
                     "the double is argument {number} of the program, but there are only {} arguments",
                     words.len() - 1
                 ),
                 _ => {}
             }
         }
-        Ok(Self {
-            program,
-            script,
-            words,
-            public: vec![Vec::new(); sources.len()],
-            sources,
-            file: None,
-            stdin: None,
-            original: Original::new(),
-            timeout: limits.timeout(),
-            memory: limits.memory,
-            scratch: Scratch::new()?,
-        })
+        let mut subject = Self::bare(program, words, true, limits)?;
+        subject.public = vec![Vec::new(); sources.len()];
+        subject.files = vec![None; sources.len()];
+        subject.sources = sources;
+        Ok(subject)
     }
 
     fn add(
@@ -216,10 +300,63 @@ impl Subject {
         extension: Option<&str>,
         public: &mut Public,
     ) {
-        let ranges = public.of(&name, bytes.len() as u64);
-        self.sources.push(Source::new(name, bytes.len() as u64, extension));
+        let source = Source::new(name, bytes.len() as u64, extension);
+        self.add_source(source, bytes, None, public);
+    }
+
+    /// Adds a file that the program opens by its path, with `@@` or the like in the words for it.
+    pub fn add_file(
+        &mut self,
+        name: SourceName,
+        bytes: Vec<u8>,
+        extension: Option<&str>,
+        file: PathBuf,
+        public: &mut Public,
+    ) {
+        let source = Source::new(name, bytes.len() as u64, extension);
+        self.add_source(source, bytes, Some(file), public);
+    }
+
+    /// Adds standard input.
+    pub fn add_stdin(&mut self, bytes: Vec<u8>, public: &mut Public) {
+        self.stdin = Some(bytes.clone().into());
+        self.add(SourceName::Stdin, bytes, None, public);
+    }
+
+    /// Adds what the other side of the next connection sends.
+    pub fn add_connection(&mut self, bytes: Vec<u8>, connection: Connection, public: &mut Public) {
+        let number = self.sources.iter().filter(|source| source.connection.is_some()).count();
+        let source = Source::of_connection(number as u32, bytes.len() as u64, connection);
+        self.add_source(source, bytes, None, public);
+    }
+
+    fn add_source(
+        &mut self,
+        source: Source,
+        bytes: Vec<u8>,
+        file: Option<PathBuf>,
+        public: &mut Public,
+    ) {
+        let ranges = public.of(&source.name, bytes.len() as u64);
+        self.sources.push(source);
+        self.files.push(file);
         self.public.push(ranges.clone());
         self.original.push(bytes, ranges);
+    }
+
+    /// Keeps a copy of an original that is no longer where it was, and says where it is.
+    pub fn keep_original(&self, name: &str, bytes: &[u8]) -> Result<PathBuf> {
+        self.scratch.write(name, bytes)
+    }
+
+    /// The folder to run in, and variables to run with.
+    pub fn set_surroundings(&mut self, folder: PathBuf, variables: Vec<(OsString, OsString)>) {
+        (self.folder, self.variables) = (Some(folder), variables);
+    }
+
+    /// A file that the program reads and that is no input, as it was.
+    pub fn add_beside(&mut self, path: PathBuf, bytes: Arc<[u8]>) {
+        self.beside.push((path, bytes));
     }
 
     /// The program's file name.
@@ -245,9 +382,20 @@ impl Subject {
         };
         let shown = |(number, word): (usize, &OsString)| match private(number) {
             Some(source) => source.name.placeholder(),
+            None if self.names_home(word) => "<path>".to_owned(),
             None => word.to_string_lossy().into_owned(),
         };
         self.words.iter().enumerate().skip(1).map(shown).collect()
+    }
+
+    /// Whether a word of a recorded run names a place in somebody's home, or where it was run.
+    fn names_home(&self, word: &OsStr) -> bool {
+        let Some(folder) = &self.folder else { return false };
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let mut all = [Some(folder.clone()), home].into_iter().flatten();
+        let real = |path: &PathBuf| path.components().count() > 1;
+        contains(word, "/home/")
+            || all.any(|path| real(&path) && contains_bytes(word, path.as_os_str().as_bytes()))
     }
 
     /// Who runs it natively: what runs need lies in the subject's own folder.
@@ -257,49 +405,60 @@ impl Subject {
 
     /// A native run on the original.
     pub fn on_original(&self) -> Command {
-        self.command(self.file.as_deref(), None)
+        self.command(&self.files, None)
     }
 
     /// A native run on a double.
     pub fn on_double(&self, double: &[Vec<u8>]) -> Result<Command> {
-        let mut file = None;
+        let mut files = Vec::new();
         for (source, bytes) in self.sources.iter().zip(double) {
-            if source.name == SourceName::File {
-                file = Some(self.scratch.write(source.file_name(), bytes)?);
-            }
+            let is_file = source.name.is_file();
+            let file = is_file.then(|| self.scratch.write(source.file_name(), bytes));
+            files.push(file.transpose()?);
         }
-        Ok(self.command(file.as_deref(), Some(double)))
+        Ok(self.command(&files, Some(double)))
     }
 
-    /// A native run on an input that may make the program do anything: it is contained, and its file
-    /// is there for this run alone.
+    /// A native run on an input that may make the program do anything: it is contained, and its files
+    /// are there for this run alone.
     pub fn on_candidate(&self, input: &[Vec<u8>]) -> Command {
-        let sources = self.sources.iter().zip(input);
-        let file =
-            sources.filter(|(source, _)| source.name == SourceName::File).map(|(source, bytes)| {
-                InputFile { name: source.file_name().into(), bytes: bytes.as_slice().into() }
-            });
-        let files: Vec<InputFile> = file.collect();
-        let place = (!files.is_empty()).then(|| PathBuf::from(Command::place(0)));
-        let mut command = self.command(place.as_deref(), Some(input));
+        let (mut files, mut places) = (Vec::new(), Vec::new());
+        for (source, bytes) in self.sources.iter().zip(input) {
+            places.push(source.name.is_file().then(|| PathBuf::from(Command::place(files.len()))));
+            if source.name.is_file() {
+                let (name, bytes) = (source.file_name().into(), bytes.as_slice().into());
+                files.push(InputFile { name, bytes });
+            }
+        }
+        let mut command = self.command(&places, Some(input));
         command.files = files;
         command.containment = Containment::Contained;
         command.loaded_once = true;
         command
     }
 
-    fn command(&self, file: Option<&Path>, double: Option<&[Vec<u8>]>) -> Command {
+    /// A native run on a double or on the original, with files at these paths, by source.
+    fn command(&self, files: &[Option<PathBuf>], double: Option<&[Vec<u8>]>) -> Command {
         let mut command = Command::new(&self.program);
         command.name = Some(self.words[0].clone());
-        command.arguments = self.words[1..].iter().map(|word| placed(word, file)).collect();
+        let places = self
+            .sources
+            .iter()
+            .zip(files)
+            .filter_map(|(source, file)| Some((source.name.place()?, file.as_deref()?)));
+        let places: Vec<(String, &Path)> = places.collect();
+        command.arguments = self.words[1..].iter().map(|word| placed(word, &places)).collect();
         let mut environment = environment();
+        environment.extend(self.variables.iter().cloned());
         command.stdin = match &self.stdin {
             Some(bytes) => Stdin::Bytes(Arc::clone(bytes)),
             None => Stdin::Empty,
         };
-        for (source, bytes) in self.sources.iter().zip(double.unwrap_or_default()) {
+        let original = double.is_none().then(|| self.original.reveal());
+        let bytes = double.or(original.as_deref()).unwrap_or_default();
+        for (source, bytes) in self.sources.iter().zip(bytes) {
             match &source.name {
-                SourceName::File => {}
+                SourceName::File | SourceName::NumberedFile(_) => {}
                 SourceName::Stdin => command.stdin = Stdin::Bytes(bytes.as_slice().into()),
                 SourceName::Argument(number) => {
                     command.arguments[*number as usize - 1] = OsString::from_vec(bytes.clone());
@@ -307,9 +466,13 @@ impl Subject {
                 SourceName::Environment(name) => {
                     environment.insert(name.into(), OsString::from_vec(bytes.clone()));
                 }
+                SourceName::Socket(_) => {
+                    command.connections.extend(source.connection.map(|it| other_side(it, bytes)));
+                }
             }
         }
         command.environment = environment.into_iter().collect();
+        command.folder.clone_from(&self.folder);
         command.time = self.timeout;
         command.scripts = self.script;
         command
@@ -317,25 +480,35 @@ impl Subject {
 
     /// A run in the machine on the original, and its inputs.
     pub fn in_machine(&self) -> Result<(Setup, Vec<Input>)> {
-        let file = self.file.as_deref().unwrap_or(Path::new(""));
-        Ok((self.setup(&self.on_original())?, self.inputs(file)))
+        Ok((self.setup(&self.on_original())?, self.inputs(&self.files)))
     }
 
     /// A run in the machine on another input of the same shape.
     pub fn in_machine_on(&self, other: &Original) -> Result<(Setup, Vec<Input>)> {
-        let command = self.on_double(&other.reveal())?;
-        let name = self.sources.iter().find(|source| source.name == SourceName::File);
-        let file = name.map(|source| self.scratch.path().join(source.file_name()));
-        Ok((self.setup(&command)?, self.inputs(&file.unwrap_or_default())))
+        self.in_machine_on_bytes(&other.reveal())
     }
 
-    fn inputs(&self, file: &Path) -> Vec<Input> {
-        let inputs = self.sources.iter().zip(&self.public).map(|(source, public)| {
+    /// The same, on bytes.
+    pub fn in_machine_on_bytes(&self, bytes: &[Vec<u8>]) -> Result<(Setup, Vec<Input>)> {
+        let command = self.on_double(bytes)?;
+        let files = self.sources.iter().map(|source| {
+            source.name.is_file().then(|| self.scratch.path().join(source.file_name()))
+        });
+        Ok((self.setup(&command)?, self.inputs(&files.collect::<Vec<_>>())))
+    }
+
+    fn inputs(&self, files: &[Option<PathBuf>]) -> Vec<Input> {
+        let all = self.sources.iter().zip(files).zip(&self.public);
+        let inputs = all.map(|((source, file), public)| {
             let place = match &source.name {
-                SourceName::File => InputPlace::File(file.as_os_str().as_bytes().to_vec()),
+                SourceName::File | SourceName::NumberedFile(_) => {
+                    let path = file.as_deref().unwrap_or(Path::new(""));
+                    InputPlace::File(path.as_os_str().as_bytes().to_vec())
+                }
                 SourceName::Stdin => InputPlace::StandardInput,
                 SourceName::Argument(number) => InputPlace::Argument(*number as usize),
                 SourceName::Environment(name) => InputPlace::Variable(name.clone().into_bytes()),
+                SourceName::Socket(number) => InputPlace::Connection(*number as usize),
             };
             Input { place, public: public.clone() }
         });
@@ -354,7 +527,13 @@ impl Subject {
         let variables = command.environment.iter();
         let environment =
             variables.map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
-        let cwd = std::env::current_dir().context("there is no current directory")?;
+        let cwd = match &self.folder {
+            Some(folder) => folder.clone(),
+            None => std::env::current_dir().context("there is no current directory")?,
+        };
+        let beside = self.beside.iter();
+        let beside =
+            beside.map(|(path, bytes)| (path.as_os_str().as_bytes().to_vec(), Arc::clone(bytes)));
         let (kind, stdin) = match &command.stdin {
             Stdin::Bytes(bytes) => (Stream::File, Arc::clone(bytes)),
             Stdin::Empty | Stdin::File(_) => (Stream::Null, Arc::default()),
@@ -367,6 +546,8 @@ impl Subject {
                 scratch: vec![b"/tmp".to_vec()],
                 streams: [kind, Stream::Pipe, Stream::Pipe],
                 stdin,
+                connections: command.connections.clone(),
+                placed: beside.collect(),
                 seed: 0,
             },
             program: self.program.as_os_str().as_bytes().to_vec(),
@@ -426,76 +607,47 @@ fn within_limit(from: impl Read, what: &str) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn contains_place(word: &OsStr) -> bool {
-    word.as_bytes().windows(PLACE.len()).any(|part| part == PLACE.as_bytes())
+/// The other side of a connection that sends these bytes.
+fn other_side(connection: Connection, bytes: &[u8]) -> stunt_native::Connection {
+    stunt_native::Connection {
+        way: match connection.way {
+            Way::Accepted => stunt_native::Way::Accepted,
+            Way::Made => stunt_native::Way::Made,
+        },
+        port: connection.port,
+        bytes: bytes.into(),
+        closes: connection.closes,
+    }
 }
 
-/// The word with the input's path in its place.
-fn placed(word: &OsStr, file: Option<&Path>) -> OsString {
-    let Some(file) = file else { return word.to_owned() };
+fn contains(word: &OsStr, part: &str) -> bool {
+    contains_bytes(word, part.as_bytes())
+}
+
+fn contains_bytes(word: &OsStr, part: &[u8]) -> bool {
+    word.as_bytes().windows(part.len()).any(|here| here == part)
+}
+
+/// The word with the paths of inputs in their places.
+fn placed(word: &OsStr, places: &[(String, &Path)]) -> OsString {
+    // `@@12` is not `@@1` and a 2.
+    let mut places: Vec<_> = places.iter().collect();
+    places.sort_by_key(|(place, _)| std::cmp::Reverse(place.len()));
     let mut rest = word.as_bytes();
     let mut bytes = Vec::new();
-    while let Some(at) = rest.windows(PLACE.len()).position(|part| part == PLACE.as_bytes()) {
-        bytes.extend_from_slice(&rest[..at]);
-        bytes.extend_from_slice(file.as_os_str().as_bytes());
-        rest = &rest[at + PLACE.len()..];
+    while let Some(&first) = rest.first() {
+        match places.iter().find(|(place, _)| rest.starts_with(place.as_bytes())) {
+            Some((place, path)) => {
+                bytes.extend_from_slice(path.as_os_str().as_bytes());
+                rest = &rest[place.len()..];
+            }
+            None => {
+                bytes.push(first);
+                rest = &rest[1..];
+            }
+        }
     }
-    bytes.extend_from_slice(rest);
     OsString::from_vec(bytes)
-}
-
-/// What the user does not want to hide.
-struct Public(Vec<(String, Option<Range<u64>>, bool)>);
-
-impl Public {
-    fn parse(texts: &[String]) -> Result<Self> {
-        let mut all = Vec::new();
-        for text in texts {
-            let (source, range) = match text.rsplit_once(':') {
-                Some((source, range)) if range.starts_with(|c: char| c.is_ascii_digit()) => {
-                    let (first, last) = range.split_once('-').unwrap_or((range, range));
-                    let number = |digits: &str| {
-                        digits.parse::<u64>().ok().with_context(|| {
-                            format!("--public {text}: a range is two offsets, such as 0-15")
-                        })
-                    };
-                    let (first, last) = (number(first)?, number(last)?);
-                    if first > last {
-                        bail!("--public {text}: the range ends before it begins");
-                    }
-                    (source, Some(first..last + 1))
-                }
-                _ => (text.as_str(), None),
-            };
-            all.push((source.to_owned(), range, false));
-        }
-        Ok(Self(all))
-    }
-
-    fn of(&mut self, name: &SourceName, length: u64) -> Vec<Range<u64>> {
-        let own = match name {
-            SourceName::File => "file".to_owned(),
-            SourceName::Stdin => "stdin".to_owned(),
-            SourceName::Argument(number) => format!("arg{number}"),
-            SourceName::Environment(name) => format!("env:{name}"),
-        };
-        let mut ranges = Vec::new();
-        for (source, range, used) in self.0.iter_mut().filter(|(source, ..)| *source == own) {
-            let _ = source;
-            *used = true;
-            ranges.push(range.clone().unwrap_or(0..length));
-        }
-        ranges
-    }
-
-    fn all_used(&self) -> Result<()> {
-        match self.0.iter().find(|(.., used)| !used) {
-            Some((source, ..)) => bail!(
-                "--public names `{source}`, which is no input; inputs are file, stdin, argN and env:NAME"
-            ),
-            None => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -504,22 +656,20 @@ mod tests {
 
     #[test]
     fn the_path_takes_every_place() {
-        let path = Some(Path::new("/x"));
-        assert_eq!(placed(OsStr::new("--in=@@,@@."), path), "--in=/x,/x.");
-        assert_eq!(placed(OsStr::new("plain"), path), "plain");
-        assert_eq!(placed(OsStr::new("@@"), None), "@@");
+        let path = [("@@".to_owned(), Path::new("/x"))];
+        assert_eq!(placed(OsStr::new("--in=@@,@@."), &path), "--in=/x,/x.");
+        assert_eq!(placed(OsStr::new("plain"), &path), "plain");
+        assert_eq!(placed(OsStr::new("@@"), &[]), "@@");
+        let many = [("@@1", "/a"), ("@@12", "/l"), ("@@2", "/b")];
+        let many = many.map(|(place, path)| (place.to_owned(), Path::new(path)));
+        assert_eq!(placed(OsStr::new("@@1:@@12:@@2"), &many), "/a:/l:/b");
     }
 
     #[test]
-    fn public_parts_are_ranges_of_known_sources() {
-        let mut public =
-            Public::parse(&["file:0-15".into(), "env:HOME:3".into(), "stdin".into()]).unwrap();
-        assert_eq!(public.of(&SourceName::File, 100), vec![0..16; 1]);
-        assert_eq!(public.of(&SourceName::Environment("HOME".into()), 9), vec![3..4; 1]);
-        assert!(public.all_used().is_err());
-        assert_eq!(public.of(&SourceName::Stdin, 7), vec![0..7; 1]);
-        assert!(public.all_used().is_ok());
-        assert!(Public::parse(&["file:9-3".into()]).is_err());
-        assert!(Public::parse(&["file:9-x".into()]).is_err());
+    fn servers_have_a_port_and_a_file() {
+        let PortAndFile(port, file) = "80:a:b.http".parse().unwrap();
+        assert_eq!((port, file), (80, PathBuf::from("a:b.http")));
+        assert!("answer.http".parse::<PortAndFile>().is_err());
+        assert!("70000:x".parse::<PortAndFile>().is_err());
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! Temporary files of the command go to a folder beside it, so that a test sees what is left.
 
+// Each test uses the parts that it needs.
+#![allow(dead_code)]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,11 @@
 //! with the date and the processor; all other text stays. Nothing passes or fails by a time.
 
 mod machine;
+mod record;
 mod trace;
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -42,10 +44,14 @@ enum Bench {
     Count,
     /// Programs of Debian: natively, in qemu, in the machine
     Machine,
+    /// Programs natively and recorded
+    Record,
     /// Copies of a running machine
     Snapshots,
     /// Following an input to its crash, beside other engines
     Trace,
+    /// Reports a second, a list of a million tickets, and killed servers
+    Server,
 }
 
 impl Bench {
@@ -55,8 +61,10 @@ impl Bench {
             Bench::Eval => "eval",
             Bench::Count => "count",
             Bench::Machine => "machine",
+            Bench::Record => "record",
             Bench::Snapshots => "snapshots",
             Bench::Trace => "trace",
+            Bench::Server => "server",
         }
     }
 
@@ -67,8 +75,10 @@ impl Bench {
             Bench::Eval => self.run_example("stunt-terms", "eval_speed"),
             Bench::Count => self.run_example("stunt-leakage", "counting"),
             Bench::Machine => machine::measure(),
+            Bench::Record => record::measure(),
             Bench::Snapshots => self.run_example("stunt-machine", "snapshots"),
             Bench::Trace => trace::measure(arguments.angr),
+            Bench::Server => self.run_example("stunt-server", "load"),
         }
     }
 
@@ -135,6 +145,13 @@ fn circumstances() -> Result<String> {
         .map_or("processor unknown", |(_, model)| model);
     let cores = std::thread::available_parallelism()?;
     Ok(format!("Measured on {date}: {model}, {cores} cores."))
+}
+
+/// The command, as it was built in release.
+fn stunt() -> Result<PathBuf> {
+    let path = files::target().join("release/stunt");
+    // What is measured runs in another folder.
+    path.canonicalize().with_context(|| format!("there is no {}", path.display()))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod bless;
 mod borders;
 mod eval;
 mod files;
+mod fuzz;
 mod packages;
 mod privacy;
 mod soak;
@@ -45,6 +46,8 @@ enum Command {
     Eval(eval::Arguments),
     /// Compare what doubles claim to reveal with what an attacker learns, on small programs
     Privacy(privacy::Arguments),
+    /// Fuzz the decoder, the loader and the reader of reports
+    Fuzz(fuzz::Arguments),
     /// Compare the machine with the real processor in many more states
     Soak(soak::Arguments),
 }
@@ -69,6 +72,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Privacy(arguments) => privacy::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
     }
 }

@@ -23,7 +23,8 @@ pub fn run() -> Result<()> {
     subjects::run()?;
     let test =
         Step::cargo("test", &["nextest", "run", "--workspace", "--no-fail-fast", "--color=never"]);
-    let test = test.with("STUNT_PYTHON", python);
+    let axe = tools.axe.to_str().context("the target folder's path is not UTF-8")?;
+    let test = test.with("STUNT_PYTHON", python).with("STUNT_AXE", axe);
     test.run()?;
     test.quote("tests run:")?;
     Step::cargo("doc test", &["test", "--doc", "--workspace"]).run()

@@ -14,16 +14,19 @@ use crate::{files, packages};
 
 /// What the tests need to know about the tools.
 pub struct Tools {
-    /// A Python interpreter that has pyganak.
+    /// A Python interpreter that has pyganak and Trac.
     pub python: PathBuf,
+    /// The script of axe-core, which finds faults of pages.
+    pub axe: PathBuf,
     /// Whether cargo-deny is there. It takes minutes to build, so it is not installed for you.
     pub deny: bool,
 }
 
 /// Debian packages, each with a command that works if it is there.
-const PACKAGES: [(&str, &[&str]); 3] = [
+const PACKAGES: [(&str, &[&str]); 4] = [
     ("z3", &["z3", "--version"]),
     ("g++", &["g++", "--version"]),
+    ("npm", &["npm", "--version"]),
     ("python3-venv", &["python3", "-c", "import venv, ensurepip"]),
 ];
 
@@ -35,7 +38,8 @@ pub fn prepare() -> Result<Tools> {
         Step::cargo("nextest", &["install", "--locked", "cargo-nextest"]).run()?;
     }
     let python = prepare_python()?;
-    Ok(Tools { python, deny: works(&["cargo", "deny", "--version"]) })
+    let axe = prepare_axe()?;
+    Ok(Tools { python, axe, deny: works(&["cargo", "deny", "--version"]) })
 }
 
 /// The interpreter of the virtual environment, whether or not it exists yet.
@@ -59,18 +63,36 @@ fn install_packages() -> Result<()> {
 fn prepare_python() -> Result<PathBuf> {
     let python = python();
     let interpreter = python.to_str().context("the target folder's path is not UTF-8")?;
-    let probe = [interpreter, "-c", "import pyganak"];
+    let probe = [interpreter, "-c", "import pyganak, trac.web.standalone"];
     if !works(&probe) {
         let folder = files::target().join("tools/venv");
-        eprintln!("pyganak is absent: installing it into {}", folder.display());
+        eprintln!("pyganak or Trac is absent: installing them into {}", folder.display());
         let folder = folder.to_str().context("the target folder's path is not UTF-8")?;
         Step::new("venv", "python3", &["-m", "venv", folder]).run()?;
-        Step::new("pyganak", interpreter, &["-m", "pip", "install", "--quiet", "pyganak"]).run()?;
+        // Trac needs a part of setuptools that later versions no longer have.
+        let packages = ["pyganak", "Trac==1.6", "setuptools<80"];
+        let pip = ["-m", "pip", "install", "--quiet"];
+        let pip: Vec<&str> = pip.into_iter().chain(packages).collect();
+        Step::new("python", interpreter, &pip).run()?;
         if !works(&probe) {
-            bail!("pyganak was installed but cannot be imported: try `{}`", probe.join(" "));
+            bail!("pyganak and Trac were installed but do not work: try `{}`", probe.join(" "));
         }
     }
     Ok(python)
+}
+
+/// axe-core from npm: one script that runs in a page, and nothing that runs here.
+fn prepare_axe() -> Result<PathBuf> {
+    let folder = files::target().join("tools/node");
+    let script = folder.join("node_modules/axe-core/axe.min.js");
+    if !script.exists() {
+        eprintln!("axe-core is absent: installing it into {}", folder.display());
+        let folder = folder.to_str().context("the target folder's path is not UTF-8")?;
+        let flags = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix", folder];
+        let all: Vec<&str> = flags.into_iter().chain(["axe-core@4.14.0"]).collect();
+        Step::new("axe-core", "npm", &all).run()?;
+    }
+    Ok(script)
 }
 
 /// Whether the command can be started and succeeds.

@@ -5,7 +5,7 @@ use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
 use stunt_report::{
     Algorithm, ByteKind, ByteRuns, Draw, Kind, Leak, Module, Pins, Program, Replay, Report, Schema,
-    Verified,
+    Seconds, Source, Verified,
 };
 use stunt_search::Measured;
 
@@ -31,8 +31,17 @@ impl Job<'_> {
             }
         }
         let total = self.revealed(found);
-        let pins = found.followed.pins();
+        // The double may be shorter than the original.
+        let mut sources = self.subject.sources.clone();
+        for (source, bytes) in sources.iter_mut().zip(&found.drawn.double.bytes) {
+            source.bytes = bytes.len() as u64;
+        }
+        let shown = self.arguments.search.hide_time.is_none();
+        let mut pins = found.followed.pins();
         let uniform = match (self.arguments.algorithm, found.drawn.double.not_uniform) {
+            _ if self.arguments.canonical => Draw::NotUniform {
+                why: "it is the canonical one of its path; the figure counts that".to_owned(),
+            },
             (Choice::Camouflage, _) => Draw::NotUniform {
                 why: "it was chosen to differ most from the original; the figure counts that"
                     .to_owned(),
@@ -41,6 +50,7 @@ impl Job<'_> {
             (_, None) => Draw::Uniform,
         };
         let mut notes = found.notes.clone();
+        notes.extend_from_slice(&self.subject.notes);
         if self.share.hits < self.share.runs {
             notes.push(format!(
                 "The failure does not come every time: it came in {} of {} runs on the original.",
@@ -78,12 +88,25 @@ impl Job<'_> {
         for without in &self.arguments.no_relax {
             parameters.insert(format!("no-relax {without:?}").to_lowercase(), "yes".to_owned());
         }
+        if !shown {
+            // What differs between originals, and says nothing that the double does not.
+            pins.clear();
+        }
+        let flags = [
+            ("canonical", self.arguments.canonical),
+            ("resize", self.arguments.resize),
+            ("hide-time", !shown),
+        ];
+        for (flag, _) in flags.iter().filter(|(_, given)| *given) {
+            parameters.insert((*flag).to_owned(), "yes".to_owned());
+        }
         Report {
             schema: Schema,
             stunt: env!("CARGO_PKG_VERSION").to_owned(),
             program: Program { name, build_id, modules },
             arguments: self.subject.shown_arguments(),
-            sources: self.subject.sources.clone(),
+            per_byte: per_byte(&sources, &found.drawn.measured),
+            sources,
             failure: stunt_report::Failure {
                 kind: failure.kind.word().to_owned(),
                 signature: failure.signature(),
@@ -93,12 +116,16 @@ impl Job<'_> {
             replay: Replay {
                 native: !self.checked,
                 check_memory: self.checked,
-                fails_if: self.arguments.fails_if.as_ref().map(|it| it.text().to_owned()),
+                fails_if: self.fails_if.as_ref().map(|it| it.text().to_owned()),
             },
             leak: leak_of(total, found.drawn.size),
             original_path_leak: leak_of(found.path_leak, found.drawn.size),
-            per_byte: self.per_byte(&found.drawn.measured),
-            residue_percent: self.subject.original.residue(&found.drawn.double.bytes),
+            residue_percent: if self.arguments.resize {
+                // Byte by byte with what the double was made from.
+                self.base().residue(&found.drawn.double.bytes)
+            } else {
+                self.subject.original.residue(&found.drawn.double.bytes)
+            },
             algorithm: Algorithm { name: self.arguments.algorithm.name().to_owned(), parameters },
             draw: uniform,
             verified: if self.checked {
@@ -106,10 +133,10 @@ impl Job<'_> {
             } else {
                 Verified { native: true, runs: self.arguments.runs }
             },
-            tests: found.followed.tests.len() as u64,
+            tests: if shown { found.followed.tests.len() as u64 } else { 0 },
             pins: Pins { total: pins.values().sum(), by_reason: pins },
-            instructions: found.followed.instructions,
-            seconds: self.seconds.clone(),
+            instructions: if shown { found.followed.instructions } else { 0 },
+            seconds: if shown { self.seconds.clone() } else { Seconds::default() },
             notes,
         }
         .tidied()
@@ -132,19 +159,19 @@ impl Job<'_> {
             confidence,
         }
     }
+}
 
-    fn per_byte(&self, measured: &Measured) -> Vec<ByteRuns> {
-        let mut all = Vec::new();
-        for (source, number) in self.subject.sources.iter().zip(0u16..) {
-            let mut figures = vec![(0.0, ByteKind::Public); source.bytes as usize];
-            for leak in measured.bytes.iter().filter(|leak| leak.byte.source == number) {
-                let kind = ByteKind::from(kind_of(leak.bits));
-                figures[leak.byte.offset as usize] = (leak.bits.value(), kind);
-            }
-            all.push(ByteRuns::new(source.name.clone(), figures));
+fn per_byte(sources: &[Source], measured: &Measured) -> Vec<ByteRuns> {
+    let mut all = Vec::new();
+    for (source, number) in sources.iter().zip(0u16..) {
+        let mut figures = vec![(0.0, ByteKind::Public); source.bytes as usize];
+        for leak in measured.bytes.iter().filter(|leak| leak.byte.source == number) {
+            let kind = ByteKind::from(kind_of(leak.bits));
+            figures[leak.byte.offset as usize] = (leak.bits.value(), kind);
         }
-        all
+        all.push(ByteRuns::new(source.name.clone(), figures));
     }
+    all
 }
 
 fn report_frame(frame: &stunt_path::Frame) -> stunt_report::Frame {

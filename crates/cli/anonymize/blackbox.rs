@@ -8,7 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
-use stunt_search::weaken::{Limits, Progress, blackbox};
+use stunt_search::weaken::{Fillers, Limits, Progress, blackbox};
 use stunt_terms::Pool;
 use tracing::{info, info_span};
 
@@ -39,7 +39,7 @@ impl Job<'_> {
         let begun = Instant::now();
         let span = info_span!("weaken").entered();
         let time = Duration::from_secs(self.arguments.time);
-        let start = self.blanked(&mut oracle, begun, time / BLANKING)?;
+        let start = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
         self.progress.stage("trying what the failure needs");
         let line = &self.progress;
         let weakened = interrupt::search(|cancel| {
@@ -56,7 +56,7 @@ impl Job<'_> {
         if !self.proved(failure, &weakened.double)? {
             return Ok(Err(self.unproved()));
         }
-        let size = 8 * self.subject.original.hidden().len();
+        let size = 8 * self.base().hidden().len();
         let mut all_notes = notes(&weakened);
         if !why.is_empty() {
             all_notes

@@ -11,14 +11,15 @@ use serde_json::Value;
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_native::{Ending, Native, Run};
-use stunt_path::{Failure, FailureKind};
+use stunt_path::{Failure, FailureKind, Original};
 use stunt_report::Seconds;
 use stunt_search::{Double, Measured, PathCondition, Share};
 use tracing::{debug, info, info_span};
 
+use super::base::Owed;
 use super::{Arguments, Choice};
-use crate::fails_if::failure_of;
-use crate::follow::{Followed, Stopped, follow, run_double};
+use crate::fails_if::{FailsIf, failure_of};
+use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
 use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::subject::Subject;
@@ -43,6 +44,12 @@ pub(super) struct Job<'a> {
     pub(super) native_time: Duration,
     /// How often it fails.
     pub(super) share: Share,
+    /// What the search starts from, if not from the original.
+    pub(super) base: Option<Original>,
+    /// What the figure owes to that.
+    pub(super) owed: Owed,
+    /// What counts as the failure, if the user said so, now or in the incident.
+    pub(super) fails_if: Option<FailsIf>,
 }
 
 /// Why the program could not be followed.
@@ -91,6 +98,9 @@ impl<'a> Job<'a> {
             checked: false,
             native_time: Duration::ZERO,
             share: Share::default(),
+            base: None,
+            owed: Owed::Nothing,
+            fails_if: arguments.fails_if.clone().or_else(|| subject.fails_if.clone()),
         }
     }
 
@@ -98,17 +108,35 @@ impl<'a> Job<'a> {
     pub(super) fn find(&mut self, failure: &Failure) -> Result<Result<Found, Outcome>> {
         let mut rng =
             self.arguments.seed.map_or_else(ChaCha20Rng::from_entropy, ChaCha20Rng::seed_from_u64);
+        if self.arguments.canonical {
+            rng = match self.make_canonical(failure)? {
+                Ok(own) => own,
+                Err(outcome) => return Ok(Err(outcome)),
+            };
+        }
+        if self.arguments.resize {
+            self.make_shorter(failure)?;
+        }
+        let found = self.find_by(failure, &mut rng)?.map(|found| self.settled(found));
+        self.delay(&mut rng);
+        Ok(found)
+    }
+
+    /// By the algorithm that was asked for.
+    fn find_by(
+        &mut self,
+        failure: &Failure,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Result<Found, Outcome>> {
         if self.subject.is_script() {
-            return self.blackbox(failure, "a script cannot be followed", &mut rng);
+            return self.blackbox(failure, "a script cannot be followed", rng);
         }
         match self.arguments.algorithm {
-            Choice::Blackbox => self.blackbox(failure, "", &mut rng),
-            Choice::Weaken => self.weakened(failure, &mut rng),
-            Choice::Relaxed | Choice::Castro | Choice::Camouflage => {
-                self.on_path(failure, &mut rng)
-            }
+            Choice::Blackbox => self.blackbox(failure, "", rng),
+            Choice::Weaken => self.weakened(failure, rng),
+            Choice::Relaxed | Choice::Castro | Choice::Camouflage => self.on_path(failure, rng),
             Choice::Mpp | Choice::ReapBrw | Choice::ReapBag | Choice::ReapRm | Choice::Respa => {
-                self.other_path(failure, &mut rng)
+                self.other_path(failure, rng)
             }
         }
     }
@@ -160,6 +188,15 @@ impl<'a> Job<'a> {
             }
             return Ok(Err(Outcome::NoFailure));
         };
+        if let Some(recorded) = self.subject.recorded.as_ref().filter(|_| self.fails_if.is_none())
+            && *recorded != failure
+        {
+            let why = format!(
+                "the program does not fail as it did when it was recorded: then it was {recorded}, now \
+                 it is {failure}"
+            );
+            return Ok(Err(self.halt(Halt { outcome: Outcome::NoFailure, why })));
+        }
         Ok(Ok(failure))
     }
 
@@ -174,11 +211,11 @@ impl<'a> Job<'a> {
     }
 
     pub(super) fn failure_of(&self, run: &Run) -> Option<Failure> {
-        failure_of(run, self.arguments.fails_if.as_ref())
+        failure_of(run, self.fails_if.as_ref())
     }
 
     fn no_failure(&self, run: &Run) -> String {
-        let hint = match (&self.arguments.fails_if, run.ending) {
+        let hint = match (&self.fails_if, run.ending) {
             (Some(condition), _) => format!("; --fails-if {} does not hold", condition.text()),
             (None, Ending::Exit(0)) => String::new(),
             (None, Ending::Exit(code)) => {
@@ -198,7 +235,8 @@ impl<'a> Job<'a> {
     ) -> Result<Result<Followed, Halt>> {
         self.progress.stage("following the input through the program");
         let _span = info_span!("trace", ?relax).entered();
-        let followed = match follow(self.subject, relax, self.checked)? {
+        let base = self.base.as_ref();
+        let followed = match follow_on(self.subject, base, relax, self.checked)? {
             Ok(followed) => followed,
             Err(Stopped::Unsupported(what)) => {
                 let why = format!("{what}. This is a limit of stunt, not a bug of the program.");
@@ -248,8 +286,7 @@ impl<'a> Job<'a> {
         self.progress.stage("counting");
         let _span = info_span!("count").entered();
         let begun = Instant::now();
-        let original = &self.subject.original;
-        let leak = PathCondition::new(&mut plain.pool, &plain.tests, original).total();
+        let leak = PathCondition::new(&mut plain.pool, &plain.tests, &self.base()).total();
         self.seconds.count += begun.elapsed().as_secs_f64();
         Ok(Some(leak))
     }

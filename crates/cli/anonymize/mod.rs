@@ -5,6 +5,7 @@
 //! way. What is not proved is not handed out. Text of the original run goes nowhere.
 
 mod assemble;
+mod base;
 mod blackbox;
 mod job;
 mod on_path;
@@ -18,9 +19,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use stunt_machine::symbolic::Relaxations;
+use stunt_record::{State, Store};
 use stunt_report::Report;
 
 use crate::fails_if::FailsIf;
+use crate::incident;
 use crate::interrupt;
 use crate::outcome::{self, Outcome};
 use crate::subject::{self, Subject};
@@ -116,10 +119,14 @@ struct Search {
     /// reap: how often it is tried
     #[arg(long, value_name = "N", default_value_t = 200)]
     attempts: u32,
+    /// reap: the most tests at which an attempt leaves the path; as many as there are, if nothing is said
+    #[arg(long, value_name = "N")]
+    detours: Option<usize>,
     /// respa: how far from the path to look, in tests, or `max`
     #[arg(long, value_name = "N|max", default_value = "max")]
     radius: Radius,
-    /// Random delays, up to so many seconds each, so that the time taken says nothing
+    /// Random delays, up to so many seconds each, so that the time taken says nothing; the report then
+    /// leaves out the time, the instructions, the tests and the pins
     #[arg(long, value_name = "SECONDS")]
     hide_time: Option<u64>,
 }
@@ -139,9 +146,9 @@ pub struct Arguments {
     /// not used again, canaries on the stack are watched. A double then needs the same check to fail
     #[arg(long)]
     check_memory: bool,
-    /// Where the report goes
-    #[arg(short, long, value_name = "REPORT", default_value = "stunt-report.zip")]
-    output: PathBuf,
+    /// Where the report goes: stunt-report.zip, or the folder of the incident, if nothing is said
+    #[arg(short, long, value_name = "REPORT")]
+    output: Option<PathBuf>,
     /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
     #[arg(long, value_name = "CONDITION")]
     fails_if: Option<FailsIf>,
@@ -149,10 +156,18 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 20, env = "STUNT_TIME")]
     time: u64,
     /// How many times weaken and blackbox may run the program
-    #[arg(long, value_name = "N", default_value_t = 4_000)]
+    #[arg(long, value_name = "N", default_value_t = 6_000)]
     effort: u64,
     #[command(flatten)]
     search: Search,
+    /// Equal paths give equal doubles: all randomness comes from the failure and the path. Reports of
+    /// the same add nothing to each other; the figure is that of the path
+    #[arg(long, conflicts_with_all = ["seed", "resize"])]
+    canonical: bool,
+    /// weaken, blackbox: also make the double shorter, by deleting what the failure does not need; the
+    /// figure counts inputs of all lengths
+    #[arg(long)]
+    resize: bool,
     /// How often the double must fail natively
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -203,15 +218,24 @@ impl Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    check_place(&arguments.output)?;
+    let incident = arguments.subject.incident().map(incident::find).transpose()?;
+    let output = match (&arguments.output, &incident) {
+        (Some(output), _) => output.clone(),
+        (None, Some(kept)) => kept.report_path(),
+        (None, None) => PathBuf::from("stunt-report.zip"),
+    };
+    check_place(&output)?;
     let subject = Subject::new(&arguments.subject, arguments.runs_scripts())?;
     let (report, found) = match make(arguments, &subject)? {
         Ok(made) => made,
         Err(outcome) => return Ok(outcome),
     };
-    interrupt::whole(|| report.write(&found.drawn.double.bytes, &arguments.output))
+    interrupt::whole(|| report.write(&found.drawn.double.bytes, &output))
         .context("the report was not written")?;
-    let path = arguments.output.display().to_string();
+    if let Some(mut kept) = incident {
+        Store::set_state(&mut kept, State::Anonymised)?;
+    }
+    let path = output.display().to_string();
     let text = if arguments.json {
         format!("{:#}\n", to_json(&report, Some(&path), &found))
     } else {

@@ -70,8 +70,7 @@ impl Job<'_> {
         self.progress.stage("counting");
         let span = info_span!("count").entered();
         let begun = Instant::now();
-        let mut condition =
-            PathCondition::new(&mut followed.pool, &followed.tests, &self.subject.original);
+        let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, &self.base());
         let path_leak = condition.total();
         self.seconds.count += begun.elapsed().as_secs_f64();
         drop(span);
@@ -100,7 +99,7 @@ impl Job<'_> {
         followed: &mut Followed,
         rng: &mut ChaCha20Rng,
     ) -> Result<Option<Proved>> {
-        let original = &self.subject.original;
+        let original = &self.base();
         let begun = Instant::now();
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
         self.seconds.solve += begun.elapsed().as_secs_f64();

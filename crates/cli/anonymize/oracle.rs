@@ -26,7 +26,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 pub(super) struct NativeOracle<'a> {
     subject: &'a Subject,
     failure: &'a Failure,
-    fails_if: Option<&'a FailsIf>,
+    fails_if: Option<FailsIf>,
     time: Duration,
     /// How often a run is repeated until it fails.
     tries: u32,
@@ -39,7 +39,7 @@ impl<'a> NativeOracle<'a> {
     /// The program of a job, that fails in this way.
     pub(super) fn new(job: &Job<'a>, failure: &'a Failure) -> Self {
         let time = (job.native_time * PATIENCE).max(LEAST_TIME).min(job.subject.timeout());
-        let (subject, fails_if) = (job.subject, job.arguments.fails_if.as_ref());
+        let (subject, fails_if) = (job.subject, job.fails_if.clone());
         Self {
             subject,
             failure,
@@ -71,7 +71,8 @@ impl Oracle for NativeOracle<'_> {
             };
             let commands: Vec<_> = open.iter().map(command).collect();
             for (&at, run) in open.iter().zip(self.native.run_all(&commands, &NEVER)) {
-                results[at] = failure_of(&run?, self.fails_if).as_ref() == Some(self.failure);
+                results[at] =
+                    failure_of(&run?, self.fails_if.as_ref()).as_ref() == Some(self.failure);
             }
             open.retain(|&at| !results[at]);
         }

@@ -68,20 +68,23 @@ impl Job<'_> {
 
     /// The program in the machine, before its first test.
     fn start(&self, pool: &mut Pool) -> Result<Following> {
-        let (setup, inputs) = self.subject.in_machine()?;
+        let (setup, inputs) = match &self.base {
+            Some(base) => self.subject.in_machine_on(base)?,
+            None => self.subject.in_machine()?,
+        };
         let machine = Machine::new(setup)
             .map_err(|errno| anyhow!("the program cannot be started: {}", errno.text()))?;
         let symbols = Symbols::new(Box::new(|path| std::fs::read(path).ok().map(Arc::from)));
         let options =
             Options { check_memory: self.checked, judge: self.judge(), ..Options::default() };
-        let original = self.subject.original.assignment();
+        let original = self.base().assignment();
         Following::start(machine, &inputs, &original, Arc::new(symbols), options, pool)
             .map_err(|errno| anyhow!("the input cannot be followed: {}", errno.text()))
     }
 
     /// What counts as the failure, if the user said so.
     fn judge(&self) -> Option<Box<Judge>> {
-        let condition = self.arguments.fails_if.clone()?;
+        let condition = self.fails_if.clone()?;
         Some(Box::new(move |ending: Ending, _, kernel: &mut Kernel| {
             let files = kernel.files();
             let run = Run {
@@ -103,12 +106,12 @@ impl Job<'_> {
         rng: &mut ChaCha20Rng,
     ) -> Result<Paths, paths::Astray> {
         let arguments = &self.arguments.search;
-        let line = &self.progress;
+        let (line, original) = (&self.progress, self.base());
         interrupt::search(|cancel| {
             let time = Duration::from_secs(self.arguments.time);
             let task = Task {
                 pool,
-                original: &self.subject.original,
+                original: &original,
                 target: failure,
                 limits: Limits { nodes: arguments.nodes, time, cancel },
                 rng,
@@ -117,6 +120,7 @@ impl Job<'_> {
             let detour = |manner| ReapOptions {
                 longest: arguments.max_detour,
                 attempts: arguments.attempts,
+                detours: arguments.detours,
                 ..ReapOptions::new(manner)
             };
             match self.arguments.algorithm {
@@ -126,6 +130,7 @@ impl Job<'_> {
                     let options = ReapRmOptions {
                         longest: arguments.max_detour,
                         attempts: arguments.attempts,
+                        detours: arguments.detours,
                     };
                     paths::reap_rm(start, task, &options)
                 }
@@ -153,7 +158,7 @@ impl Job<'_> {
         let mut tests = texts_without_zeros(pool, self.subject);
         tests.extend(found.chosen().tests());
         // Where bytes have to be fixed, it is to those of an input that takes this path.
-        let original = &self.subject.original;
+        let original = &self.base();
         let witness = original.with_bytes(original.replaced_by(found.chosen().witness()));
         let mut condition = PathCondition::new(pool, &tests, &witness);
         let size = condition.size();

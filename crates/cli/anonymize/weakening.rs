@@ -7,10 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use rand_chacha::ChaCha20Rng;
 use serde_json::{Value, json};
+use stunt_leakage::ByteLeak;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::{Failure, Original};
-use stunt_search::PathCondition;
-use stunt_search::weaken::{Broken, Limits, Progress, Weakened, blank, weaken};
+use stunt_search::weaken::{
+    Broken, Fillers, Limits, Place, Progress, Weakened, blank, grow, weaken,
+};
+use stunt_search::{Oracle, PathCondition};
 use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Job, Proved};
@@ -21,6 +24,11 @@ use crate::outcome::Outcome;
 
 /// The part of the effort and of the time that blanking the input may take: one in so many.
 pub(super) const BLANKING: u32 = 3;
+/// The same for blanking it in another way, and for growing what is free.
+const TRYING_AGAIN: u32 = 6;
+
+/// So many runs measure the result; a program that is too slow for them is not weakened.
+const MEASURING: u32 = 300;
 
 /// A program that takes longer than this is weakened once only.
 const SLOW: Duration = Duration::from_millis(20);
@@ -36,21 +44,23 @@ impl Job<'_> {
             // Only the machine sees it fail.
             return self.on_path(failure, rng);
         }
+        let time = Duration::from_secs(self.arguments.time);
+        let mut oracle = NativeOracle::new(self, failure);
+        if self.native_time * MEASURING / oracle.width() as u32 > time {
+            info!(run = ?self.native_time, "too slow for runs by the hundred: more with --time");
+            return self.on_path(failure, rng);
+        }
         let relax = self.arguments.relaxations();
         let mut followed = match self.follow(failure, relax)? {
             Ok(followed) => followed,
             Err(halt) => return self.blackbox(failure, &halt.why, rng),
         };
-        let subject = self.subject;
-        let mut oracle = NativeOracle::new(self, failure);
         if !oracle.agrees().map_err(|error| anyhow!(error))? {
             info!("the program does not fail in a contained run");
             return self.on_path(failure, rng);
         }
-        let begun = Instant::now();
         let span = info_span!("weaken").entered();
-        let time = Duration::from_secs(self.arguments.time);
-        let original = &subject.original;
+        let original = &self.base();
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
         condition.ease(original);
         let (size, relaxed) = (condition.size(), condition.total());
@@ -61,8 +71,16 @@ impl Job<'_> {
             path_leak = condition.total();
             own = own.or(plain, original);
         }
-        let blanked = self.blanked(&mut oracle, begun, time / BLANKING)?;
-        let starts = self.starts(failure, own, &blanked)?;
+        let begun = Instant::now();
+        let blanked = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
+        let mut starts = self.starts(failure, own, &blanked)?;
+        if begun.elapsed() < time / 4 {
+            // The program is quick enough for another try.
+            let blanked = self.blanked(Fillers::Text, &mut oracle, TRYING_AGAIN)?;
+            starts.extend(self.start_of(failure, &blanked)?);
+            starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+        }
+        self.grown(failure, &mut starts, &mut oracle, begun, time / 2)?;
         self.progress.stage("weakening the condition");
         let mut best: Option<(Weakened, Followed)> = None;
         for (number, mut start) in starts.into_iter().enumerate() {
@@ -111,16 +129,17 @@ impl Job<'_> {
     /// An input that fails in the same way, with one value wherever that will do.
     pub(super) fn blanked(
         &self,
+        fillers: Fillers,
         oracle: &mut NativeOracle<'_>,
-        begun: Instant,
-        time: Duration,
+        part: u32,
     ) -> Result<Original> {
+        let (begun, time) = (Instant::now(), Duration::from_secs(self.arguments.time) / part);
         self.progress.stage("blanking the input");
-        let original = &self.subject.original;
+        let original = &self.base();
         let blanked = interrupt::search(|cancel| {
-            let most = self.arguments.effort / u64::from(BLANKING);
+            let most = self.arguments.effort / u64::from(part);
             let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
-            blank(&original.reveal(), &original.hidden(), oracle, most, &over)
+            blank(&original.reveal(), &original.hidden(), fillers, oracle, most, &over)
         });
         let blanked = blanked.map_err(|error: Broken| anyhow!(error))?;
         Ok(original.with_bytes(blanked))
@@ -129,21 +148,58 @@ impl Job<'_> {
     /// Paths to start from, the best first: that of the original, and that of a blanked input with or
     /// without relaxations.
     fn starts(&mut self, failure: &Failure, own: Start, blanked: &Original) -> Result<Vec<Start>> {
-        let mut other: Option<Start> = None;
-        for relax in [self.arguments.relaxations(), Relaxations::NONE] {
-            let Ok(path) = follow_on(self.subject, Some(blanked), relax, false)? else { continue };
-            self.seconds.trace += path.seconds;
-            if self.arguments.fails_if.is_none() && path.failure.as_ref() != Some(failure) {
-                continue;
-            }
-            other = Some(match other {
-                Some(other) => other.or(path, blanked),
-                None => Start::new(path, blanked),
-            });
-        }
+        let other = self.start_of(failure, blanked)?;
         let mut starts: Vec<Start> = [Some(own), other].into_iter().flatten().collect();
         starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
         Ok(starts)
+    }
+
+    /// The better path of an input, with or without relaxations. None if it cannot be followed to
+    /// the failure.
+    fn start_of(&mut self, failure: &Failure, input: &Original) -> Result<Option<Start>> {
+        let mut start: Option<Start> = None;
+        for relax in [self.arguments.relaxations(), Relaxations::NONE] {
+            let Ok(path) = follow_on(self.subject, Some(input), relax, false)? else { continue };
+            self.seconds.trace += path.seconds;
+            if self.fails_if.is_none() && path.failure.as_ref() != Some(failure) {
+                continue;
+            }
+            start = Some(match start {
+                Some(start) => start.or(path, input),
+                None => Start::new(path, input),
+            });
+        }
+        Ok(start)
+    }
+
+    /// Puts inputs before the starts whose free stretches have grown, as long as that reveals less.
+    fn grown(
+        &mut self,
+        failure: &Failure,
+        starts: &mut Vec<Start>,
+        oracle: &mut NativeOracle<'_>,
+        begun: Instant,
+        time: Duration,
+    ) -> Result<()> {
+        self.progress.stage("growing what is free");
+        let most = oracle.runs + self.arguments.effort / u64::from(TRYING_AGAIN);
+        while begun.elapsed() < time {
+            let places = starts[0].places();
+            let input = starts[0].input.clone();
+            let left = most.saturating_sub(oracle.runs);
+            let grown = interrupt::search(|cancel| {
+                let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
+                grow(&input.reveal(), &places, oracle, left, &over)
+            });
+            let Some(grown) = grown.map_err(|error: Broken| anyhow!(error))? else { break };
+            let Some(start) = self.start_of(failure, &input.with_bytes(grown))? else { break };
+            debug!(before = starts[0].bits, bits = start.bits, runs = oracle.runs, "grown");
+            if start.bits >= starts[0].bits {
+                break;
+            }
+            starts.insert(0, start);
+        }
+        Ok(())
     }
 }
 
@@ -162,6 +218,14 @@ impl Start {
         let bits = condition.total().upper();
         debug!(bits, "a path to start from");
         Self { bits, path, input: input.clone() }
+    }
+
+    /// What the path reveals about each byte.
+    fn places(&mut self) -> Vec<Place> {
+        let mut condition = PathCondition::new(&mut self.path.pool, &self.path.tests, &self.input);
+        condition.ease(&self.input);
+        let place = |leak: &ByteLeak| Place { byte: leak.byte, bits: leak.bits.upper() };
+        condition.measure().bytes.iter().map(place).collect()
     }
 
     /// This one, or that path of an input, if it reveals less: a relaxed condition says less, but

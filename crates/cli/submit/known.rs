@@ -1,0 +1,258 @@
+//! Ask first: whether the server has a double already, and whether that fails here in the same way.
+//!
+//! Always: asking and counting tell the signature of the failure, the program's name and its
+//! build-id, nothing of the input. The server's double is a stranger's bytes: the program that runs
+//! on it is this report's, with this report's arguments, contained or in the machine. What the
+//! server's report says about programs and arguments is not looked at.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use stunt_client::queue::Kind;
+use stunt_client::{Failure, Server};
+use stunt_native::{Ending, containment};
+use stunt_parcel::messages::{KnownDouble, is_signature};
+use stunt_report::{Limits, Opened, Report, SourceName, visible};
+
+use super::rehearsal::{ask_of, count_of};
+use super::screen::paragraph;
+use super::terminal::{self, Answer};
+use super::{Consent, Job};
+use crate::follow::{Stopped, run_double};
+use crate::replay::{Agreement, Expected};
+use crate::subject::Subject;
+
+/// What came of asking.
+pub enum Known {
+    /// The server's double fails here, too, and the failure was counted: all is done.
+    Counted,
+    /// The same, but the count waits in the queue.
+    CountWaits,
+    /// The report itself is needed, or nobody was asked.
+    GoOn,
+}
+
+/// How the server's double does here.
+enum Here {
+    /// It fails in the same way.
+    Same,
+    /// It does not, or nobody knows; this is why.
+    No(String),
+}
+
+impl Job<'_> {
+    /// Asks the server, if that is agreed.
+    pub(super) fn ask_first(&mut self, server: &Server, consent: Consent) -> Result<Known> {
+        let wanted = !self.arguments.no_ask && self.settings.ask() != Some(false);
+        if !wanted || !is_signature(&self.report().failure.signature) {
+            return Ok(Known::GoOn);
+        }
+        // Whoever has set it has agreed to it.
+        let undecided = self.settings.ask().is_none();
+        if consent == Consent::Person && undecided && !self.may_ask()? {
+            return Ok(Known::GoOn);
+        }
+        let ask = ask_of(self.report());
+        let answer = match server.ask(&ask, &mut self.rng) {
+            Ok(answer) => answer,
+            Err(failure) => return go_on("the server could not be asked", failure),
+        };
+        let ticket = visible(&answer.ticket.unwrap_or_default());
+        let Some(promised) = answer.double else {
+            if answer.known {
+                eprintln!("The server knows this failure as {ticket}, but has no double to give.");
+            } else {
+                eprintln!("The server does not know this failure yet.");
+            }
+            return Ok(Known::GoOn);
+        };
+        let here = match self.fetched(server, &ask.signature, &promised) {
+            Ok(theirs) => self.try_here(theirs)?,
+            Err(failure) => return go_on("the server's double could not be fetched", failure),
+        };
+        match here {
+            Here::Same => self.count(server, &ticket),
+            Here::No(why) => {
+                eprintln!("The server knows this failure as {ticket}, but {why}.");
+                Ok(Known::GoOn)
+            }
+        }
+    }
+
+    /// Says what asking tells, and asks whether it may.
+    fn may_ask(&self) -> Result<bool> {
+        let ask = ask_of(self.report());
+        let mut text = String::from("\n");
+        paragraph(
+            &mut text,
+            &format!(
+                "Before the report: {} can be asked whether it has a double for this failure \
+                 already. If it has one that fails here in the same way, nothing of your input \
+                 has to leave; the failure is only counted once more. Asking and counting tell \
+                 the server",
+                self.destination.server
+            ),
+        );
+        text += &format!("    signature  {}\n", visible(&ask.signature));
+        text += &format!("    program    {}\n", visible(&ask.program));
+        if let Some(build_id) = &ask.build_id {
+            text += &format!("    build-id   {}\n", visible(build_id));
+        }
+        paragraph(
+            &mut text,
+            "and nothing else but a random number. (`ask = true` or `ask = false` in the \
+             configuration answers this for good.)",
+        );
+        if self.destination.is_a_suggestion() {
+            paragraph(
+                &mut text,
+                "Only a file of this project says that this is the server. Do you know it?",
+            );
+        }
+        terminal::say(&text)?;
+        Ok(terminal::question("Ask the server?", false)? == Answer::Yes)
+    }
+
+    fn fetched(
+        &mut self,
+        server: &Server,
+        signature: &str,
+        promised: &KnownDouble,
+    ) -> Result<Result<Opened, String>, Failure> {
+        let file = server.double(signature, promised, &mut self.rng)?;
+        Ok(Report::from_bytes(&file, Limits::default()).map_err(|error| error.to_string()))
+    }
+
+    /// Runs this report's program on the server's double.
+    fn try_here(&self, theirs: Result<Opened, String>) -> Result<Here> {
+        let theirs = match theirs {
+            Ok(theirs) => theirs,
+            Err(error) => return Ok(Here::No(format!("its double cannot be used: {error}"))),
+        };
+        let own = self.report();
+        let names = |report: &Report| -> Vec<SourceName> {
+            report.sources.iter().map(|source| source.name.clone()).collect()
+        };
+        if theirs.report.failure.signature != own.failure.signature {
+            return Ok(Here::No("its double is one of another failure".to_owned()));
+        }
+        if names(&theirs.report) != names(own) {
+            return Ok(Here::No("its double came into the program in another way".to_owned()));
+        }
+        let (program, words) = match self.command() {
+            Ok(command) => command,
+            Err(why) => return Ok(Here::No(format!("its double could not be tried here: {why}"))),
+        };
+        eprintln!(
+            "The server has a double. It is tried here, contained: {}",
+            visible(&program.display().to_string())
+        );
+        let sources = theirs.report.sources;
+        let opened = Opened { report: Report { sources, ..own.clone() }, doubles: theirs.doubles };
+        match run(&opened, program, words, &self.arguments.limits) {
+            Ok(here) => Ok(here),
+            Err(error) => Ok(Here::No(format!("its double could not be tried here: {error:#}"))),
+        }
+    }
+
+    /// The program and its words: those after `--`, or those of this report.
+    fn command(&self) -> Result<(PathBuf, Vec<OsString>), String> {
+        let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+        let given = &self.arguments.command;
+        if let Some(name) = given.first() {
+            let program = stunt_native::find(name, &path).map_err(|error| error.to_string())?;
+            return Ok((program, given.clone()));
+        }
+        let report = self.report();
+        let name = &report.program.name;
+        if name.is_empty() || name.contains(['/', '\0']) || name == "." || name == ".." {
+            return Err("the report names no program; give it after --".to_owned());
+        }
+        if report.arguments.iter().any(|word| word == "<path>") {
+            return Err("the report does not have the whole command; give it after --".to_owned());
+        }
+        let here = Path::new(".").join(name);
+        let program = if is_executable(&here) {
+            here
+        } else {
+            stunt_native::find(name.as_ref(), &path).map_err(|_| {
+                format!("{} is not in this folder and not in PATH; give it after --", visible(name))
+            })?
+        };
+        let mut words = vec![OsString::from(&program)];
+        words.extend(report.arguments.iter().map(OsString::from));
+        Ok((program, words))
+    }
+
+    /// Counts the failure once more: nothing else is needed.
+    fn count(&mut self, server: &Server, ticket: &str) -> Result<Known> {
+        eprintln!("The server's double fails here in the same way, so yours is not needed.");
+        let count = count_of(self.report());
+        match server.count(&count, &mut self.rng) {
+            Ok(counted) => {
+                println!("counted: ticket {}, {} times", visible(&counted.ticket), counted.count);
+                Ok(Known::Counted)
+            }
+            Err(failure) if !failure.is_temporary() => Err(failure.into()),
+            Err(failure) => {
+                tracing::info!(ticket, "the count waits");
+                let message = serde_json::to_vec(&count)?;
+                self.wait(Kind::Count, &message, &failure)?;
+                Ok(Known::CountWaits)
+            }
+        }
+    }
+}
+
+/// What may be over soon is no reason to stop; everything else is.
+fn go_on(what: &str, failure: Failure) -> Result<Known> {
+    if !failure.is_temporary() {
+        return Err(failure.into());
+    }
+    eprintln!("stunt: {what}: {failure}");
+    Ok(Known::GoOn)
+}
+
+fn is_executable(path: &Path) -> bool {
+    let executable =
+        |data: std::fs::Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
+    path.metadata().is_ok_and(executable)
+}
+
+fn run(
+    opened: &Opened,
+    program: PathBuf,
+    words: Vec<OsString>,
+    limits: &crate::subject::Limits,
+) -> Result<Here> {
+    let report = &opened.report;
+    let expected = Expected::of(report)?;
+    let subject = Subject::of_report(opened, program, words, limits)?;
+    let contained = containment().iter().all(|(_, there)| *there);
+    let in_machine = report.replay.check_memory || !report.replay.native || !contained;
+    let run = if in_machine {
+        match run_double(&subject, &opened.doubles, report.replay.check_memory)? {
+            Ok(run) => run,
+            Err(Stopped::Unsupported(what) | Stopped::Limit(what)) => {
+                return Ok(Here::No(format!("its double could not be tried here: {what}")));
+            }
+        }
+    } else {
+        let mut command = subject.on_candidate(&opened.doubles);
+        command.loaded_once = false;
+        subject.native().run(&command)?
+    };
+    if run.ending == Ending::TimedOut {
+        return Ok(Here::No("the program does not end in time on its double".to_owned()));
+    }
+    Ok(match expected.compare(&run) {
+        Agreement::Same => Here::Same,
+        Agreement::SameInAnotherBuild => {
+            Here::No("the program here is another build, so its double proves nothing".to_owned())
+        }
+        Agreement::Different => Here::No("its double fails in another way here".to_owned()),
+        Agreement::NoFailure => Here::No("its double does not fail here".to_owned()),
+    })
+}

@@ -1,0 +1,338 @@
+//! `stunt submit`: shows what would leave this machine, asks, and sends it.
+//!
+//! Always: nothing is sent without a person's yes at a terminal, unless `--yes` comes with a
+//! ceiling and the report keeps it. What is sent is the report written anew, so that a file cannot
+//! carry anything that its schema does not have. What cannot be delivered waits sealed.
+
+mod known;
+mod rehearsal;
+mod screen;
+mod terminal;
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use stunt_client::config::{self, Destination, Settings};
+use stunt_client::keep::{self, Sealed};
+use stunt_client::queue::{self, Kind, Note, Queue};
+use stunt_client::{Address, Failure, Server};
+use stunt_parcel::{Digest, InstallationKey, Recipient, seal};
+use stunt_report::{Draw, Opened, Report, visible};
+
+use crate::inspect;
+use crate::outcome::Outcome;
+use crate::queue::now;
+use crate::subject::Limits;
+use known::Known;
+use terminal::Answer;
+
+/// What the reason for a draw that is not uniform says if the figure counts it.
+const COUNTED: &str = "the figure counts that";
+
+/// Flags of `stunt submit`.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Where reports go is in the configuration: see `stunt config show`. First, the \
+server is asked whether it has a double for this failure already; if it has one that fails here in \
+the same way, the failure is counted, and nothing of the report is sent. The program for that is \
+looked for by its name in this folder and in PATH, and runs contained.
+
+Without a terminal nothing is sent, unless there are both --yes and --max-leak, and the destination \
+is from the user, the system or the command line.
+
+Exit codes: 0 sent, counted or rehearsed; 2 it cannot be sent; 6 nothing was sent, as you wished; \
+7 it could not be delivered and waits in the queue: see `stunt queue`."
+)]
+pub struct Arguments {
+    /// The report
+    report: PathBuf,
+    /// Send it to this server
+    #[arg(long, value_name = "URL")]
+    server: Option<Address>,
+    /// Seal it for this public key
+    #[arg(long, value_name = "AGE-KEY")]
+    recipient: Option<Recipient>,
+    /// Send nothing; print every request that would be sent
+    #[arg(long)]
+    dry_run: bool,
+    /// Write the sealed parcel here, to be sent later by --parcel
+    #[arg(short, long, value_name = "FILE", requires = "dry_run")]
+    output: Option<PathBuf>,
+    /// Send this parcel, which was sealed from the report by --dry-run -o
+    #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
+    parcel: Option<PathBuf>,
+    /// Send it without a question, if it reveals no more than --max-leak
+    #[arg(long, requires = "max_leak")]
+    yes: bool,
+    /// Never send a report that reveals more, such as 1% or 0.5%
+    #[arg(long, value_name = "PERCENT", value_parser = config::percent)]
+    max_leak: Option<f64>,
+    /// Do not ask the server first whether it has a double already
+    #[arg(long)]
+    no_ask: bool,
+    /// Show every byte of the double: nothing is folded
+    #[arg(long)]
+    hex: bool,
+    #[command(flatten)]
+    limits: Limits,
+    /// The program and its arguments, with @@ for the path of a double, to see whether the server's
+    /// double fails here; without it, what the report says
+    #[arg(last = true, value_name = "PROGRAM")]
+    command: Vec<OsString>,
+}
+
+/// Who agrees.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Consent {
+    /// A person at a terminal, to each thing.
+    Person,
+    /// The flags, to all that keeps the ceiling.
+    Standing,
+}
+
+/// All that is needed to send a report.
+struct Job<'a> {
+    arguments: &'a Arguments,
+    settings: Settings,
+    opened: Opened,
+    /// The report's file, written anew.
+    file: Vec<u8>,
+    destination: Destination,
+    recipient: Recipient,
+    /// Where the key of the installation and notes about parcels are.
+    state: PathBuf,
+    rng: ChaCha20Rng,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    let mut job = Job::new(arguments)?;
+    if let Some(refusal) = job.above_ceiling() {
+        eprintln!("stunt: nothing was sent: {refusal}");
+        return Ok(Outcome::NotSent);
+    }
+    if arguments.dry_run {
+        return job.rehearse();
+    }
+    let consent = match (arguments.yes, terminal::is_there()) {
+        (true, _) => Consent::Standing,
+        (false, true) => Consent::Person,
+        (false, false) => {
+            eprintln!(
+                "stunt: nothing was sent: there is no terminal to ask on; to send without a \
+                 question, give --yes and --max-leak"
+            );
+            return Ok(Outcome::NotSent);
+        }
+    };
+    if consent == Consent::Standing
+        && let Some(refusal) = job.not_without_a_person()
+    {
+        eprintln!("stunt: nothing was sent: {refusal}");
+        return Ok(Outcome::NotSent);
+    }
+    // A parcel is checked before anybody is asked about it.
+    let sealed = job.sealed()?;
+    let server = Server::new(&job.settings, &job.destination)?;
+    match job.ask_first(&server, consent)? {
+        Known::Counted => return Ok(Outcome::Done),
+        Known::CountWaits => return Ok(Outcome::Queued),
+        Known::GoOn => {}
+    }
+    if consent == Consent::Person && !job.agreed(sealed.len())? {
+        eprintln!("Nothing was sent.");
+        return Ok(Outcome::NotSent);
+    }
+    job.send(&server, &sealed)
+}
+
+impl<'a> Job<'a> {
+    fn new(arguments: &'a Arguments) -> Result<Self> {
+        let settings = config::settings()?;
+        let opened = inspect::read(&arguments.report)?;
+        let file = opened.report.to_bytes(&opened.doubles)?;
+        let configured = settings.destination();
+        let destination = match (&arguments.server, configured) {
+            (Some(server), configured) => Destination::named(server.clone(), configured),
+            (None, Some(configured)) => configured,
+            (None, None) => bail!(
+                "nobody has said where reports go: name a server with --server, or \
+                 destination.server in a file that `stunt config show` lists"
+            ),
+        };
+        let recipient = arguments.recipient.clone().or_else(|| destination.recipient.clone());
+        let recipient = recipient.ok_or_else(|| {
+            anyhow!(
+                "nobody has said who may open a report at {}: name the server's public key with \
+                 --recipient, or destination.recipient beside the server",
+                destination.server
+            )
+        })?;
+        let state = stunt_client::state().ok_or(queue::Error::NoHome)?;
+        let rng = ChaCha20Rng::from_entropy();
+        Ok(Job { arguments, settings, opened, file, destination, recipient, state, rng })
+    }
+
+    fn report(&self) -> &Report {
+        &self.opened.report
+    }
+
+    /// Why the report reveals too much, if it does.
+    fn above_ceiling(&self) -> Option<String> {
+        let ceilings = [
+            (self.arguments.max_leak, "--max-leak"),
+            (self.settings.max_leak(), "max-leak in the configuration"),
+        ];
+        let leak = &self.report().leak;
+        let (ceiling, whose) = ceilings
+            .into_iter()
+            .filter_map(|(ceiling, whose)| Some((ceiling?, whose)))
+            .find(|&(ceiling, _)| leak.percent > ceiling)?;
+        Some(format!(
+            "the double reveals {}, and {whose} allows {ceiling} %",
+            visible(&leak.sentence())
+        ))
+    }
+
+    /// Why a person has to look at it, if so.
+    fn not_without_a_person(&self) -> Option<String> {
+        if self.destination.is_a_suggestion() {
+            let file = self.destination.file.as_deref().unwrap_or(Path::new("a project's file"));
+            return Some(format!(
+                "only {} says where it goes, and a project cannot decide that; give --server, or \
+                 set destination.server in your own configuration",
+                file.display()
+            ));
+        }
+        match &self.report().draw {
+            Draw::NotUniform { why } if !why.ends_with(COUNTED) => Some(format!(
+                "the double was not drawn uniformly ({}), so it may reveal more than its figure \
+                 says; send it from a terminal",
+                visible(why)
+            )),
+            _ => None,
+        }
+    }
+
+    fn installation_key(&mut self) -> Result<Option<InstallationKey>> {
+        if !self.settings.sign() {
+            return Ok(None);
+        }
+        let key = keep::installation_key(&self.state, &mut self.rng);
+        key.map(Some).with_context(|| {
+            format!("the key of this installation in {} cannot be used", self.state.display())
+        })
+    }
+
+    /// The parcel: a new one, or the one that was sealed ahead.
+    fn sealed(&mut self) -> Result<Vec<u8>> {
+        let Some(path) = &self.arguments.parcel else {
+            let key = self.installation_key()?;
+            return Ok(seal(&self.file, &self.recipient, key.as_ref())?);
+        };
+        let sealed = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let Some(noted) = keep::recall(&self.state, Digest::of(&sealed)) else {
+            bail!(
+                "{} was not sealed on this machine, so nobody here knows what it holds",
+                path.display()
+            );
+        };
+        if noted.report != Digest::of(&self.file) {
+            bail!("{} does not hold this report", path.display());
+        }
+        if noted.recipient != self.recipient {
+            bail!("{} is sealed for another key: {}", path.display(), noted.recipient);
+        }
+        if noted.signed != self.settings.sign() {
+            bail!("{} is {}signed, which is not what the configuration says", path.display(), {
+                if noted.signed { "" } else { "not " }
+            });
+        }
+        Ok(sealed)
+    }
+
+    /// Shows everything and asks.
+    fn agreed(&self, bytes: usize) -> Result<bool> {
+        let sending = screen::Sending {
+            opened: &self.opened,
+            destination: &self.destination,
+            recipient: &self.recipient,
+            signed: self.settings.sign(),
+            bytes,
+        };
+        let mut all = self.arguments.hex;
+        loop {
+            let text = screen::text(&sending, all, terminal::style());
+            terminal::say(&text)?;
+            match terminal::question("Send this report?", !all)? {
+                Answer::Yes => return Ok(true),
+                Answer::No => return Ok(false),
+                Answer::All => all = true,
+            }
+        }
+    }
+
+    /// Sends the parcel, or keeps it for later.
+    fn send(&mut self, server: &Server, sealed: &[u8]) -> Result<Outcome> {
+        let digest = Digest::of(sealed);
+        match server.store(sealed.to_vec(), &mut self.rng) {
+            Ok(stored) => {
+                keep::forget(&self.state, digest);
+                println!("sent: ticket {}, {}", visible(&stored.ticket), visible(&stored.url));
+                Ok(Outcome::Done)
+            }
+            // What will not be better tomorrow does not wait.
+            Err(failure) if !failure.is_temporary() => Err(failure.into()),
+            Err(failure) => {
+                self.wait(Kind::Parcel, sealed, &failure)?;
+                Ok(Outcome::Queued)
+            }
+        }
+    }
+
+    /// Puts something into the queue, and says so.
+    fn wait(&mut self, kind: Kind, payload: &[u8], failure: &Failure) -> Result<()> {
+        let why = failure.to_string();
+        let (server, what) = (self.destination.server.to_string(), inspect::title(self.report()));
+        let note = Note { server: &server, what: &what, why: &why, now: now() };
+        let limits = queue::Limits::of(&self.settings);
+        let waiting = Queue::usual()?
+            .put(kind, payload, note, limits, &mut self.rng)
+            .with_context(|| format!("it could not be sent: {why}"))?;
+        let short = &waiting.id.to_string()[..12];
+        eprintln!("stunt: it could not be sent: {why}");
+        eprintln!("stunt: it waits in the queue as {short}; `stunt queue send` tries again");
+        Ok(())
+    }
+
+    /// Shows every request, and sends none.
+    fn rehearse(&mut self) -> Result<Outcome> {
+        let sealed = self.sealed()?;
+        if let Some(path) = &self.arguments.output {
+            let noted = Sealed {
+                report: Digest::of(&self.file),
+                recipient: self.recipient.clone(),
+                signed: self.settings.sign(),
+            };
+            keep::remember(&self.state, Digest::of(&sealed), &noted, &mut self.rng)
+                .with_context(|| format!("cannot write to {}", self.state.display()))?;
+            fs::write(path, &sealed).with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        let ask = self.settings.ask() != Some(false) && !self.arguments.no_ask;
+        let rehearsal = rehearsal::Rehearsal {
+            report: self.report(),
+            file: &self.file,
+            destination: &self.destination,
+            recipient: &self.recipient,
+            ask,
+            sealed,
+            output: self.arguments.output.as_deref(),
+        };
+        crate::outcome::print(rehearsal.text().as_bytes())?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,209 @@
+//! `stunt serve` as its users see it: from a crash to a ticket, and to a replay in a closed worker
+//! that says whether a build still fails.
+
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use stunt_parcel::{Digest, Recipient};
+use support::{Place, text};
+
+/// Fails on files that begin with `BUG`; what it prints and tries first is seen in a replay.
+const PARSER: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static void check(const char *d) { if (d[0] == 'B' && d[1] == 'U' && d[2] == 'G') abort(); }
+int main(int argc, char **argv) {
+  char data[4096] = "";
+  FILE *f = argc > 1 ? fopen(argv[1], "rb") : stdin;
+  if (!f) return 2;
+  fread(data, 1, sizeof data, f);
+  printf("looking at %s\n", argv[1] ? "a file" : "nothing");
+  fflush(stdout);
+  check(data);
+  return 0;
+}
+"#;
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    address: String,
+    recipient: Recipient,
+}
+
+impl Server {
+    fn start(place: &Place) -> Server {
+        let mut child = place
+            .command(&[
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--data",
+                "server",
+                "--replay-timeout",
+                "10",
+            ])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a server");
+        let mut lines = BufReader::new(child.stderr.take().expect("its messages")).lines();
+        let mut said = |prefix: &str| loop {
+            let line = lines.next().expect("the server says it").expect("text");
+            if let Some(rest) = line.strip_prefix(prefix) {
+                return rest.to_owned();
+            }
+        };
+        let address = said("stunt: listening on http://");
+        let recipient = said("stunt: reports are sealed to ").parse().expect("a key");
+        // Whoever logs must be read.
+        std::thread::spawn(move || lines.for_each(drop));
+        Server { child, address, recipient }
+    }
+
+    /// A request; the status, and the body.
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        token: &str,
+        kind: &str,
+        body: &[u8],
+    ) -> (u16, Vec<u8>) {
+        let mut stream = TcpStream::connect(&self.address).expect("a connection");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{token}\
+             Content-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("the head");
+        stream.write_all(body).expect("the body");
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("an answer");
+        let end = answer.windows(4).position(|part| part == b"\r\n\r\n").expect("a head");
+        let status = text(&answer[9..12]).parse().expect("a status");
+        (status, answer[end + 4..].to_vec())
+    }
+
+    fn json(&self, method: &str, path: &str, token: &str, body: &Value) -> Value {
+        let token = format!("Authorization: Bearer {token}\r\n");
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let (status, answer) = self.send(method, path, &token, "application/json", body.as_bytes());
+        assert!(status < 300, "{method} {path}: {status} {}", text(&answer));
+        serde_json::from_slice(&answer).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_crash_becomes_a_ticket_that_is_replayed() {
+    let place = Place::new("serve");
+    let program = place.compile("parser", PARSER, &["-Wl,--build-id=sha1"]);
+    place.write("private.txt", b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle\n");
+    let made = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "-i",
+        "private.txt",
+        "--",
+        &program,
+        "@@",
+    ]);
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+
+    let server = Server::start(&place);
+    let token = place.stunt(&["serve", "token", "ci", "--role", "maintainer", "--data", "server"]);
+    let token = text(&token.stdout).trim().to_owned();
+    assert!(token.starts_with("stunt_"), "{token}");
+    let report = fs::read(place.path("stunt-report.zip")).expect("the report");
+    let parcel = stunt_parcel::seal(&report, &server.recipient, None).expect("sealed");
+    let path = format!("/api/v1/reports/{}", Digest::of(&parcel));
+    let (status, answer) = server.send("PUT", &path, "", "application/age", &parcel);
+    assert_eq!(status, 201, "{}", text(&answer));
+
+    // The build that failed still fails, at the same place; what it printed is there.
+    let result = replay(&server, &token, &fs::read(&program).expect("the program"));
+    assert_eq!(result["outcome"], "same", "{result:#}");
+    assert!(result["failure"].as_str().expect("words").starts_with("abort in check"), "{result:#}");
+    assert_eq!(result["stdout"], "looking at a file");
+    let frames = result["frames"].as_array().expect("a stack");
+    let check = frames.iter().find(|frame| frame["symbol"] == "check").expect("the frame");
+    assert!(check["location"].as_str().expect("a line").starts_with("parser.c:4"), "{check}");
+    let ticket = server.json("GET", "/api/v1/tickets/T-1", &token, &Value::Null);
+    assert_eq!(ticket["doubles"][0]["confirmed"], true);
+
+    // A build with the fix does not, which proposes that it is fixed.
+    let fixed = PARSER.replace("abort();", "puts(\"refused\");");
+    let program = place.compile("fixed", &fixed, &["-Wl,--build-id=sha1"]);
+    let result = replay(&server, &token, &fs::read(&program).expect("the program"));
+    assert_eq!(result["outcome"], "no-failure", "{result:#}");
+    assert_eq!(result["stdout"], "looking at a file\nrefused");
+    let ticket = server.json("GET", "/api/v1/tickets/T-1", &token, &Value::Null);
+    assert!(ticket["proposed_build"].is_string(), "{ticket:#}");
+
+    // A build that never ends is ended.
+    let endless = PARSER.replace("check(data);", "for (;;) check(\"\");");
+    let program = place.compile("endless", &endless, &["-Wl,--build-id=sha1"]);
+    let result = replay(&server, &token, &fs::read(&program).expect("the program"));
+    assert_eq!(result["outcome"], "untried", "{result:#}");
+    // No folder of a replay is left.
+    assert_eq!(fs::read_dir(place.path("server/scratch")).expect("a folder").count(), 0);
+}
+
+/// Brings a build, replays the ticket with it, and waits for the result.
+fn replay(server: &Server, token: &str, program: &[u8]) -> Value {
+    let header = format!("Authorization: Bearer {token}\r\n");
+    let (status, build) =
+        server.send("PUT", "/api/v1/builds/parser", &header, "application/octet-stream", program);
+    assert_eq!(status, 201, "{}", text(&build));
+    let build: Value = serde_json::from_slice(&build).expect("a build");
+    let ask = json!({ "build_id": build["build_id"] });
+    let replay = server.json("POST", "/api/v1/tickets/T-1/replays", token, &ask);
+    let path = format!("/api/v1/replays/{}", replay["id"]);
+    let begun = Instant::now();
+    loop {
+        let replay = server.json("GET", &path, token, &Value::Null);
+        if replay["state"] == "done" {
+            return replay["result"].clone();
+        }
+        assert!(begun.elapsed() < Duration::from_secs(400), "{replay:#}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn upkeep_from_the_command_line() {
+    let place = Place::new("upkeep");
+    let drawn = place.stunt(&["serve", "admin", "add", "anna", "--data", "server"]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+    assert_eq!(text(&drawn.stdout).trim().len(), 24);
+    let again = place.stunt(&["serve", "admin", "add", "anna", "--data", "server"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("there is a user of that name"));
+    let copied = place.stunt(&["serve", "backup", "copy.db", "--data", "server"]);
+    assert_eq!(copied.status.code(), Some(0), "{}", text(&copied.stderr));
+    // The copy is a database of its own, with the user in it.
+    fs::create_dir(place.path("other")).expect("a folder");
+    fs::copy(place.path("copy.db"), place.path("other/stunt.db")).expect("a copy");
+    let again = place.stunt(&["serve", "admin", "add", "anna", "--data", "other"]);
+    assert!(text(&again.stderr).contains("there is a user of that name"));
+    let twice = place.stunt(&["serve", "backup", "copy.db", "--data", "server"]);
+    assert!(text(&twice.stderr).contains("is there already"), "{}", text(&twice.stderr));
+    let down = place.stunt(&["serve", "migrate-down", "0", "--data", "other"]);
+    assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
+    let anew = place.stunt(&["serve", "admin", "add", "anna", "--data", "other"]);
+    assert_eq!(anew.status.code(), Some(0), "{}", text(&anew.stderr));
+}

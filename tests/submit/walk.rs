@@ -1,0 +1,80 @@
+//! The whole walk, with nothing made up: a recorded crash, its incident, a double, a question to
+//! the real server, consent at a terminal, a report that arrives; and a second crash of the same
+//! kind, of which nothing leaves but a count.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use serde_json::Value;
+
+use crate::desk::Desk;
+use crate::support::text;
+use crate::{ASK, PROGRAM, SEND, code};
+
+/// A server of its own, ended with the test.
+struct Served {
+    child: Child,
+    url: String,
+    recipient: String,
+}
+
+impl Served {
+    fn start(desk: &Desk) -> Served {
+        let mut command = desk.command(&["serve", "--listen", "127.0.0.1:0", "--data", "server"]);
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the server starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("its words")).lines();
+        let mut said = |start: &str| loop {
+            let line = lines.next().expect("the server says it").expect("text");
+            if let Some((_, rest)) = line.split_once(start) {
+                return rest.trim().to_owned();
+            }
+        };
+        let (url, recipient) = (said("listening on "), said("sealed to "));
+        // Nobody listens to its log any more; it must not stop for that.
+        std::thread::spawn(move || lines.for_each(drop));
+        Served { child, url, recipient }
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Records a crash on this input, and makes a report of its incident.
+fn crash(desk: &Desk, input: &str, report: &str) {
+    desk.place.write("private.txt", input.as_bytes());
+    let recorded = desk.stunt(&["record", "--", "./parse", "private.txt"]);
+    assert_eq!(code(&recorded), 128 + 6, "{}", text(&recorded.stderr));
+    let listed: Value =
+        serde_json::from_slice(&desk.stunt(&["incidents", "--json"]).stdout).expect("a list");
+    let id = listed[0]["id"].as_str().expect("the newest").to_owned();
+    let arguments = ["anonymize", "--algorithm", "castro", "-o", report, &id];
+    let made = desk.stunt(&arguments);
+    assert_eq!(code(&made), 0, "{}", text(&made.stderr));
+}
+
+#[test]
+fn from_a_crash_to_a_ticket() {
+    let desk = Desk::new("walk");
+    desk.place.compile("parse", PROGRAM, &[]);
+    let served = Served::start(&desk);
+    desk.configure(&format!(
+        "[destination]\nserver = \"{}\"\nrecipient = \"{}\"\n[network]\nproxy = \"none\"\n",
+        served.url, served.recipient
+    ));
+    crash(&desk, "BOOM the first secret", "one.zip");
+    let (seen, exit) = desk.terminal(&["submit", "one.zip"], &[(ASK, "y\r"), (SEND, "y\r")]);
+    assert_eq!(exit, 0, "{seen}");
+    assert!(seen.contains("The server does not know this failure yet."), "{seen}");
+    assert!(seen.contains("sent: ticket "), "{seen}");
+    assert!(!seen.contains("first secret"), "{seen}");
+
+    crash(&desk, "BOOM somebody else's, longer", "two.zip");
+    let (seen, exit) = desk.terminal(&["submit", "two.zip"], &[(ASK, "y\r")]);
+    assert_eq!(exit, 0, "{seen}");
+    assert!(seen.contains("fails here in the same way"), "{seen}");
+    assert!(seen.contains("counted: ticket "), "{seen}");
+}

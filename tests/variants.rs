@@ -1,0 +1,133 @@
+//! `stunt anonymize` with the flags that change what a double may tell: `--canonical`, `--resize`,
+//! `--hide-time`, and the bound on detours; on a small program compiled here.
+
+mod support;
+
+use std::fs;
+
+use stunt_report::{Draw, Report};
+use support::{Place, text};
+
+/// Fails on files with a `#` before a digit, whatever else is there; letters take other branches.
+const PARSER: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  unsigned char data[64] = "";
+  FILE *f = fopen(argv[1], "rb");
+  if (!f) return 2;
+  int n = fread(data, 1, sizeof data - 1, f), vowels = 0;
+  if (data[0] < 'a') vowels++;
+  for (int i = 0; i + 1 < n; i++)
+    if (data[i] == '#' && data[i + 1] >= '0' && data[i + 1] <= '9') abort();
+  return vowels;
+}
+"#;
+
+fn anonymize(place: &Place, program: &str, input: &str, flags: &[&str], report: &str) -> String {
+    let mut words = vec!["anonymize", "-i", input, "-o", report];
+    words.extend_from_slice(flags);
+    words.extend_from_slice(&["--", program, "@@"]);
+    let output = place.stunt(&words);
+    assert_eq!(output.status.code(), Some(0), "{flags:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn equal_paths_give_equal_doubles() {
+    let place = Place::new("canonical");
+    let program = place.compile("parser", PARSER, &[]);
+    // The first two take one path, the third another one.
+    place.write("one.txt", b"quvxyz#7 Wyczolkowska");
+    place.write("other-name.txt", b"zzyxwv#2_Qvistgaard-X");
+    place.write("short.txt", b"QQ#7 kwaszywona 12345");
+    for algorithm in ["castro", "weaken"] {
+        let double = |input: &str| {
+            let flags = ["--canonical", "--algorithm", algorithm];
+            let said = anonymize(&place, &program, input, &flags, "r.zip");
+            assert!(said.contains("The double is canonical"), "{said}");
+            let opened = Report::read(place.path("r.zip")).expect("a report");
+            assert!(matches!(opened.report.draw, Draw::NotUniform { .. }));
+            // What is told is the path, whatever the algorithm.
+            assert_eq!(opened.report.leak.bits, opened.report.original_path_leak.bits);
+            opened.doubles[0].clone()
+        };
+        let (first, second) = (double("one.txt"), double("other-name.txt"));
+        // Weakening may end by its time; what is canonical does not depend on the original.
+        if algorithm == "castro" {
+            assert_eq!(first, second);
+            assert_eq!(first, double("one.txt"), "a second report adds nothing");
+            assert_ne!(first, double("short.txt"));
+        }
+        assert_ne!(first, fs::read(place.path("one.txt")).expect("it is there"));
+    }
+    place.nothing_is_left();
+}
+
+#[test]
+fn canonical_doubles_need_a_path() {
+    let place = Place::new("canonical-script");
+    place.executable("script", b"#!/bin/sh\ngrep -q BUG \"$1\" && exit 3\nexit 0\n");
+    place.write("private.txt", b"a BUG here");
+    let program = place.path("script");
+    let program = program.to_str().expect("a plain path");
+    let words = ["--canonical", "-i", "private.txt", "--fails-if", "exit=3", "--", program, "@@"];
+    let output = place.stunt(&[&["anonymize"][..], &words].concat());
+    assert_ne!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("--canonical is for programs that can be followed"));
+}
+
+#[test]
+fn a_double_can_be_shorter_and_says_what_that_costs() {
+    let place = Place::new("resize");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("private.txt", b"Qvistgaard-Wyczolkowska;#7Jx!vQ;");
+    for algorithm in ["weaken", "blackbox"] {
+        let flags = ["--resize", "--algorithm", algorithm, "--seed", "3", "--effort", "900"];
+        let said = anonymize(&place, &program, "private.txt", &flags, "r.zip");
+        assert!(said.contains("3.58 bits of it are for the length"), "{said}");
+        let opened = Report::read(place.path("r.zip")).expect("a report");
+        let (report, double) = (&opened.report, &opened.doubles[0]);
+        assert_eq!(double.len(), 2, "{algorithm}: a # and a digit are enough");
+        assert_eq!(report.sources[0].bytes, 2);
+        // A # is 8 bits, a digit 4.68, a length of 2 is 3.58.
+        assert!((16.0..17.5).contains(&report.leak.bits), "{algorithm}: {}", report.leak.bits);
+        let output = place.stunt(&["replay", "r.zip"]);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+    let words = ["anonymize", "--resize", "--algorithm", "castro", "-i", "private.txt", "--"];
+    let output = place.stunt(&[&words[..], &[program.as_str(), "@@"]].concat());
+    assert!(text(&output.stderr).contains("--resize is for --algorithm weaken and blackbox"));
+}
+
+#[test]
+fn a_report_can_leave_out_what_the_run_took() {
+    let place = Place::new("hidden-time");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("private.txt", b"Qvistgaard-Wyczolkowska;#7Jx!vQ;");
+    let flags = ["--hide-time", "1", "--algorithm", "relaxed", "--seed", "3"];
+    anonymize(&place, &program, "private.txt", &flags, "r.zip");
+    let report = Report::read(place.path("r.zip")).expect("a report").report;
+    assert_eq!((report.tests, report.instructions, report.pins.total), (0, 0, 0));
+    assert_eq!(report.seconds, stunt_report::Seconds::default());
+    assert_eq!(report.algorithm.parameters["hide-time"], "yes");
+    // The same seed gives the same file, however long it took.
+    anonymize(&place, &program, "private.txt", &flags, "again.zip");
+    let read = |name: &str| fs::read(place.path(name)).expect("a file");
+    assert!(read("r.zip") == read("again.zip"), "the files differ");
+}
+
+#[test]
+fn detours_have_a_bound() {
+    let place = Place::new("detours");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("private.txt", b"Qvist;#7Jx!vQ;");
+    for algorithm in ["reap-brw", "reap-bag", "reap-rm"] {
+        let flags = ["--detours", "1", "--algorithm", algorithm, "--seed", "3"];
+        anonymize(&place, &program, "private.txt", &flags, "r.zip");
+        let opened = Report::read(place.path("r.zip")).expect("a report");
+        let fails =
+            opened.doubles[0].windows(2).any(|two| two[0] == b'#' && two[1].is_ascii_digit());
+        assert!(fails, "{algorithm}");
+    }
+}
