@@ -51,6 +51,31 @@ fn conflicts_and_time_end_a_search() {
 }
 
 #[test]
+fn sums_that_are_missed_in_every_way_end() {
+    // A hash of 40 rounds: each sum has two operands that depend on all before, and neither can be
+    // brought to where it should be.
+    let mut pool = Pool::new();
+    let mut state = pool.constant(32, 0x6a09_e667);
+    let (five, rest) = (pool.constant(32, 5), pool.constant(32, 27));
+    for byte in input(&mut pool, 0, 40) {
+        let wide = pool.zero_extend(32, byte);
+        let mixed = pool.xor(state, wide);
+        let (high, low) = (pool.shl(state, five), pool.lshr(state, rest));
+        let turned = pool.or(high, low);
+        let product = pool.mul(mixed, turned);
+        state = pool.add(product, turned);
+    }
+    let wanted = pool.constant(32, 0x1234_5678);
+    let question = pool.eq(state, wanted);
+    let budget = Budget { conflicts: 10, time: Duration::from_secs(1) };
+    let answer = Solver::new(budget).satisfiable(&pool, &Condition::new(), None, question);
+    if let Answer::Sat(model) = answer {
+        let mut evaluator = stunt_terms::Evaluator::new();
+        assert!(evaluator.holds(&pool, question, &model.overlay(&Assignment::new())));
+    }
+}
+
+#[test]
 fn very_deep_terms() {
     let (mut pool, mut solver, mut masks) =
         (Pool::new(), Solver::new(Budget::default()), Masks::new());

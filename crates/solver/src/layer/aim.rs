@@ -19,10 +19,14 @@ use super::sheet::Place;
 
 /// How deep below a literal aims go.
 const DEEPEST: u32 = 300;
+/// How many steps an aim takes at most. A sum whose operands miss is tried in several ways, each of them
+/// with operands that miss: without a bound that would double with every level.
+const MOST_STEPS: u32 = 4_000;
 
 impl Repair<'_, '_> {
     /// Changes bytes so that the term gets a value in the range; what it will be.
     pub(super) fn aim(&mut self, at: Place, want: Range) -> u128 {
+        self.steps = MOST_STEPS;
         self.bring(at, want, DEEPEST)
     }
 
@@ -39,9 +43,10 @@ impl Repair<'_, '_> {
         let (first, last) = self.range(at);
         let want = (want.0.clamp(first, last), want.1.clamp(first, last));
         let now = self.value(at);
-        if contains(want, now) || depth == 0 {
+        if contains(want, now) || depth == 0 || self.steps == 0 {
             return now;
         }
+        self.steps -= 1;
         let depth = depth - 1;
         let width = self.sheet.width(at);
         let all = mask(width);

@@ -35,7 +35,7 @@ pub(crate) fn search(
         return None;
     }
     let dice = Dice(seed | 1);
-    let mut repair = Repair { sheet, part, ranges, dice, changes: Vec::new() };
+    let mut repair = Repair { sheet, part, ranges, dice, changes: Vec::new(), steps: 0 };
     repair.begin(last);
     let count = repair.sheet.literals().len();
     for number in 0..moves {
@@ -101,6 +101,8 @@ pub(super) struct Repair<'a, 'p> {
     pub(super) dice: Dice,
     /// New values of bytes, which count from the next move on.
     pub(super) changes: Vec<(Place, u8)>,
+    /// Steps that are left of an aim.
+    pub(super) steps: u32,
 }
 
 impl Repair<'_, '_> {
