@@ -68,15 +68,16 @@ pub fn panic_site(
     let data = |word: u64| word.is_multiple_of(8) && word > 0xffff && !stack.contains(&word);
     // Whether it may be caught, and whether it is to be silent: two bytes that are 0 or 1.
     let flags = |word: u64| word.to_le_bytes()[..2].iter().all(|&flag| flag <= 1);
-    let before_flags = || words.windows(3).filter(|words| flags(words[2]));
-    let info = before_flags().find_map(|words| match (words[0], words[1]) {
-        (message, at) if on_stack(message) && data(at) => read_location(at, memory, modules),
-        (at, message) if on_stack(message) && data(at) => read_location(at, memory, modules),
-        _ => None,
-    });
-    info.or_else(|| {
-        let mut hooks = before_flags().filter(|words| data(words[0]) && data(words[1]));
-        hooks.find_map(|words| read_location(words[1], memory, modules))
+    // What is nearest is the panic's own: callers have locations of calls that did not panic in their
+    // frames, and by chance words around them that fit.
+    words.windows(3).filter(|words| flags(words[2])).find_map(|words| {
+        let at = match (words[0], words[1]) {
+            (message, at) if on_stack(message) && data(at) => at,
+            (at, message) if on_stack(message) && data(at) => at,
+            (functions, at) if data(functions) && data(at) => at,
+            _ => return None,
+        };
+        read_location(at, memory, modules)
     })
 }
 
@@ -194,6 +195,19 @@ mod tests {
         ] {
             assert_eq!(found(words, &file).as_ref(), Some(&expected), "{words:x?}");
         }
+    }
+
+    #[test]
+    fn the_nearest_location_counts_whatever_form_it_has() {
+        let mut file = file();
+        // Another description, of line 9, at 0x400220.
+        file.copy_within(0x200..0x218, 0x220);
+        file[0x230] = 9;
+        let (message, panics, calls) = (STACK + 0x800, DATA + 0x200, DATA + 0x220);
+        let words = [1, DATA + 0x50, panics, 0, 5, message, calls, 1];
+        assert_eq!(found(&words, &file).map(|site| site.line), Some(7));
+        let words = [5, message, panics, 1, 5, 1, DATA + 0x50, calls, 0];
+        assert_eq!(found(&words, &file).map(|site| site.line), Some(7));
     }
 
     #[test]
