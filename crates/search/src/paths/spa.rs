@@ -23,7 +23,9 @@
 //!   end, so that the last test can be avoided, too.
 //! - φCOMPLY goes to the child that is on the source path, and to N_f if none is. So it does here: the
 //!   outcome with the lowest number; but not more than some dozens of times.
-//! - Of all failing paths that were met, the one that leaks least is the result, not the last.
+//! - Of all failing paths that were met, the one that leaks least is the result, not the last. Those
+//!   count that a search meets on its way to another node: a program may fail long before the source
+//!   path does, and whatever comes after need not be known then.
 //! - The heap is ordered by prices (see `price.rs`), which are about the leak of the whole prefix, and
 //!   never shrink.
 //!
@@ -90,7 +92,7 @@ struct Dijkstra<E> {
     visited: FxHashMap<usize, Point<E>>,
     /// Reached, but its children are not in the heap yet.
     waiting: Option<Entry<E>>,
-    /// A failing end that was reached.
+    /// The failing end that was reached first, which has the least price.
     failure: Option<Point<E>>,
 }
 
@@ -136,6 +138,13 @@ impl<E: Execution> Dijkstra<E> {
                 self.visited.insert(position, entry.point.clone());
             }
             self.waiting = Some(entry);
+        }
+    }
+
+    /// Keeps the failing end that was met, if it is better: a path that fails early makes fewer tests.
+    fn harvest(&mut self, search: &mut Search<'_>, best: &mut Option<(Point<E>, f64)>) {
+        if let Some(end) = self.failure.take() {
+            search.keep_better(best, end);
         }
     }
 
@@ -211,15 +220,20 @@ pub(crate) fn along<E: Execution>(
     true
 }
 
-/// The least leaking way from a point to the node at a position of the source path.
+/// The least leaking way from a point to the node at a position of the source path. A failing end
+/// that is met on the way is kept, if it is better.
 pub(crate) fn cross<E: Execution>(
     search: &mut Search<'_>,
     source: &Source<E>,
     from: &Point<E>,
     to: usize,
     bounds: &Bounds,
+    best: &mut Option<(Point<E>, f64)>,
 ) -> Option<Point<E>> {
-    Dijkstra::new(from.clone()).reach(search, source, to, bounds)
+    let mut dijkstra = Dijkstra::new(from.clone());
+    let point = dijkstra.reach(search, source, to, bounds);
+    dijkstra.harvest(search, best);
+    point
 }
 
 /// Looks for a failing path that leaks less, by replacing nodes between two positions; `to` is at
@@ -257,6 +271,7 @@ pub(crate) fn spa<E: Execution>(
             search.statistics.suspected += 1;
             record(moments, Moment::Suspected { node: reached });
             let Some(point) = dijkstra.visited.remove(&reached) else { break };
+            dijkstra.harvest(search, &mut best);
             dijkstra = Dijkstra::new(point.clone());
             (base, base_point) = (reached, point);
             (missed, tried) = (to, false);
@@ -292,6 +307,7 @@ pub(crate) fn spa<E: Execution>(
             None => (missed, tried) = (next, true),
         }
     }
+    dijkstra.harvest(search, &mut best);
     best
 }
 

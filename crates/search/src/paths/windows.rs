@@ -150,7 +150,7 @@ fn together<E: Execution>(
             true => usize::midpoint(reached, missed),
             false => (reached + many).min(spans.len()),
         };
-        let crossed = extend(search, source, spans, radius, &mut chain, next);
+        let crossed = extend(search, source, spans, radius, &mut chain, next, &mut best);
         search.statistics.hybrid += 1;
         let mut end = None;
         if crossed {
@@ -193,13 +193,14 @@ fn extend<E: Execution>(
     radius: Option<usize>,
     chain: &mut Vec<Point<E>>,
     behind: usize,
+    best: &mut Option<(Point<E>, f64)>,
 ) -> bool {
     while chain.len() <= behind {
         let (from, to) = spans[chain.len() - 1];
         let last = &chain[chain.len() - 1];
         let Some(start) = walked(search, source, last, from) else { return false };
         let bounds = Bounds { radius, search: CROSSING, nodes: u64::MAX };
-        let point = match cross(search, source, &start, to, &bounds) {
+        let point = match cross(search, source, &start, to, &bounds, best) {
             Some(point) => Some(point),
             None => walked(search, source, &start, to),
         };
