@@ -404,7 +404,12 @@ fn weakened(
         runs.push((input[0].clone(), fails));
         fails
     };
-    let limits = WeakenLimits { time: Duration::from_secs(600), runs: 100_000, cancel: &cancel };
+    let limits = WeakenLimits {
+        time: Duration::from_secs(600),
+        runs: 100_000,
+        cancel: &cancel,
+        worth: f64::INFINITY,
+    };
     let done = weaken(&mut pool, &tests, &original, &mut oracle, limits, &mut *rng, &mut |_| {})
         .map_err(Problem::Broken)?;
     // Whoever asks for weakening falls back on the path.

@@ -4,7 +4,8 @@
 //! fails is an original; each is shortened, and weakened without a path, as the tool does it. A double
 //! may have any length up to the original's, and which one it has may tell something. The claim
 //! counts that, for originals of all lengths as it believes in them; what is really learned on average
-//! over those shows whether it counts enough.
+//! over those shows whether it counts enough. The same for doubles that are shorter only where that
+//! claims less (`--resize=auto`), over originals of one length, all with the same chance.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -13,7 +14,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 use stunt_path::Original;
-use stunt_search::weaken::{Broken, Limits, blackbox, length_bits, shorten};
+use stunt_search::weaken::{
+    Broken, Limits, blackbox, length_bits, other_length_bits, same_length_bits, shorten,
+};
 
 /// What a claim may be below a figure from samples, in bits.
 const SAMPLING: f64 = 0.03;
@@ -98,12 +101,37 @@ impl Lengthy {
         failing
     }
 
-    /// Doubles of every original, each with so many seeds.
+    /// Shorter doubles of every original, each with so many seeds.
     ///
     /// # Errors
     /// Never: the programs can always be run.
     pub fn shortened(&self, seeds: u64) -> Result<Shortened, Broken> {
-        let originals = self.failing();
+        self.learned(&self.failing(), seeds, |own, rng| self.shorter(own, rng))
+    }
+
+    /// Doubles of every original of the longest length, shorter where that claims less.
+    ///
+    /// # Errors
+    /// Never: the programs can always be run.
+    pub fn chosen(&self, seeds: u64) -> Result<Shortened, Broken> {
+        let mut originals = self.failing();
+        originals.retain(|(own, _)| own.len() == self.length as usize);
+        originals.iter_mut().for_each(|(own, belief)| *belief = (-8.0 * own.len() as f64).exp2());
+        self.learned(&originals, seeds, |own, rng| {
+            let (same, draws) = self.double(own, rng)?;
+            let (shorter, others) = self.shorter(own, rng)?;
+            let (same, shorter) = (same + same_length_bits(), shorter + other_length_bits());
+            Ok(if same <= shorter { (same, draws) } else { (shorter, others) })
+        })
+    }
+
+    /// What is learned from doubles: a way to make one gives its claim, and draws from its set.
+    fn learned(
+        &self,
+        originals: &[(Vec<u8>, f64)],
+        seeds: u64,
+        double: impl Fn(&[u8], &mut ChaCha8Rng) -> Result<(f64, Vec<Vec<u8>>), Broken>,
+    ) -> Result<Shortened, Broken> {
         let believed: f64 = originals.iter().map(|(_, belief)| belief).sum();
         let (mut claim, mut lengths, mut longest) = (0.0, 0.0, 0.0);
         // The chance of each double, from each original and from all.
@@ -114,7 +142,7 @@ impl Lengthy {
             let mut channel: FxHashMap<Vec<u8>, f64> = FxHashMap::default();
             for seed in 0..seeds {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed << 32 | number as u64);
-                let (bits, draws) = self.double(own, &mut rng)?;
+                let (bits, draws) = double(own, &mut rng)?;
                 claim += weight * bits / seeds as f64;
                 if own.len() == self.length as usize {
                     lengths += draws.first().map_or(0, Vec::len) as f64;
@@ -139,7 +167,16 @@ impl Lengthy {
         Ok(Shortened { failing: originals.len(), claim, truth, length: lengths / longest })
     }
 
-    /// The claim of a double, and draws from the set that it comes from.
+    /// The claim of a shorter double, and draws from the set that it comes from.
+    fn shorter(&self, own: &[u8], rng: &mut ChaCha8Rng) -> Result<(f64, Vec<Vec<u8>>), Broken> {
+        let mut oracle = |input: &[Vec<u8>]| self.fails(&input[0]);
+        let shorter = shorten(&[own.to_vec()], &[true], &mut oracle, 10_000, &|| false)?;
+        let shorter = shorter.into_iter().next().unwrap_or_default();
+        let (bits, draws) = self.double(&shorter, rng)?;
+        Ok((bits + length_bits([shorter.len()]), draws))
+    }
+
+    /// The claim of a double of the same length, and draws from the set that it comes from.
     fn double(&self, own: &[u8], rng: &mut ChaCha8Rng) -> Result<(f64, Vec<Vec<u8>>), Broken> {
         let cancel = AtomicBool::new(false);
         let mut seen: Vec<(Vec<u8>, bool)> = Vec::new();
@@ -148,19 +185,21 @@ impl Lengthy {
             seen.push((input[0].clone(), fails));
             fails
         };
-        let shorter = shorten(&[own.to_vec()], &[true], &mut oracle, 10_000, &|| false)?;
         let mut base = Original::new();
-        base.push(shorter.into_iter().next().unwrap_or_default(), Vec::new());
-        let limits = Limits { time: Duration::from_secs(600), runs: 100_000, cancel: &cancel };
+        base.push(own.to_vec(), Vec::new());
+        let limits = Limits {
+            time: Duration::from_secs(600),
+            runs: 100_000,
+            cancel: &cancel,
+            worth: f64::INFINITY,
+        };
         let done = blackbox(&base, &mut oracle, limits, rng, &mut |_| {})?;
-        let lengths = length_bits([base.len_of(0)]);
         let Some(done) = done else {
             // As it is: all of it is told.
-            let bits = 8.0 * base.len_of(0) as f64;
-            return Ok((bits + lengths, base.reveal()));
+            return Ok((8.0 * own.len() as f64, base.reveal()));
         };
         let last = seen.split_off(seen.len() - done.share.runs as usize);
         let draws = last.into_iter().filter(|(_, fails)| *fails).map(|(input, _)| input);
-        Ok((done.measured.total.value() + lengths, draws.collect()))
+        Ok((done.measured.total.value(), draws.collect()))
     }
 }

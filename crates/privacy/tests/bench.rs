@@ -125,6 +125,8 @@ fn shorter_doubles_claim_no_less_than_is_learned() {
         // They are shorter, where the failure needs less.
         assert!(it.length < f64::from(program.length), "{}: {}", program.name, it.length);
         assert!((8..=120).contains(&it.failing), "{}: {}", program.name, it.failing);
+        let it = program.chosen(2).expect("it can be run");
+        assert!(!it.flagged(), "{}: {} {}", program.name, it.claim, it.truth);
     }
 }
 

@@ -69,7 +69,8 @@ pub struct Report {
     pub original_path_leak: Leak,
     /// What is revealed about each byte by itself, for each source in the order of `sources`.
     pub per_byte: Vec<ByteRuns>,
-    /// The percentage of bytes that are the same in original and double at the same place.
+    /// The percentage of the original's bytes that are the same in the double, at the same place, or,
+    /// in a shorter one, where they have gone.
     pub residue_percent: f64,
     /// How the double was found.
     pub algorithm: Algorithm,
@@ -272,6 +273,12 @@ impl Report {
     /// How many bytes all sources have together.
     pub fn bytes(&self) -> u64 {
         self.sources.iter().fold(0, |sum, source| sum.saturating_add(source.bytes))
+    }
+
+    /// How long the originals were, together.
+    pub fn original_bytes(&self) -> u64 {
+        let length = |source: &Source| source.original_bytes.unwrap_or(source.bytes);
+        self.sources.iter().fold(0, |sum, source| sum.saturating_add(length(source)))
     }
 
     /// `report.json` as it is written: one line, keys in a fixed order.

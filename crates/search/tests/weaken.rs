@@ -14,7 +14,7 @@ use stunt_terms::{InputByte, Pool, Term};
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn limits() -> Limits<'static> {
-    Limits { time: Duration::from_secs(600), runs: 100_000, cancel: &NEVER }
+    Limits { time: Duration::from_secs(600), runs: 100_000, cancel: &NEVER, worth: f64::INFINITY }
 }
 
 fn original(bytes: &[u8]) -> Original {

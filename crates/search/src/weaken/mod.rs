@@ -38,4 +38,4 @@ pub use confidence::Share;
 pub use grow::{Place, grow};
 pub use oracle::{Broken, Oracle};
 pub use search::{Limits, Progress, Weakened, blackbox, weaken};
-pub use shorten::{length_bits, shorten};
+pub use shorten::{length_bits, other_length_bits, same_length_bits, shorten};

@@ -88,6 +88,8 @@ pub struct Limits<'a> {
     pub runs: u64,
     /// Set by someone else: the search ends with what it has.
     pub cancel: &'a AtomicBool,
+    /// A result that reveals as much, in bits, is of no use: it is not measured.
+    pub worth: f64,
 }
 
 /// How far the search is.
@@ -117,7 +119,7 @@ pub struct Weakened {
 }
 
 /// Weakens the condition of a path as far as the failure allows. `None` if too few runs on its
-/// solutions fail, or it cannot be solved.
+/// solutions fail, or it cannot be solved, or what comes out is of no use.
 ///
 /// # Errors
 /// The program cannot be run.
@@ -152,6 +154,9 @@ pub fn weaken(
         return Ok(None);
     }
     search.passes()?;
+    if search.weak.bits() - search.share.value().log2() >= limits.worth {
+        return Ok(None);
+    }
     search.finish(all)
 }
 

@@ -1,6 +1,6 @@
 //! Shortening: an input that still fails, with fewer bytes. The classical reduction, after A. Zeller
-//! and R. Hildebrandt, "Simplifying and isolating failure-inducing input" (2002): groups of bytes are
-//! deleted, large ones first, until no single byte can be.
+//! and R. Hildebrandt, "Simplifying and isolating failure-inducing input" (2002): groups of lines, then
+//! of bytes, are deleted, large ones first, until no single byte can be.
 //!
 //! A shorter double has a set of its own, the inputs of its length, and which length came out says
 //! something, too. So the figure is about inputs of all lengths. With `π` for what is believed of who
@@ -9,8 +9,12 @@
 //! its length tells at most `log2((m + 1) (m + 2)) - log2 α` bits, that the program fails among them:
 //! what a double tells about the original, on average over `π`, is no more than how far its own
 //! distribution is from `π` (`I(X;D) ≤ E[KL(P(D|X) ‖ π)]`, and `KL` of a mixture is no more than the
-//! mean). It does not matter how the length was found. [`length_bits`] is the first part. The length of
-//! the original is in none of this: a bound on lengths that depends on it would tell it.
+//! mean). It does not matter how the length was found. [`length_bits`] is the first part.
+//!
+//! Who decides by the original whether the double is shorter at all tells something by that. For them,
+//! `π` is a mixture: with the chance 15/16 an input of the original's length, all of them alike, else one
+//! of any length. So a double of the same length owes [`same_length_bits`] more than its condition, a
+//! shorter one [`other_length_bits`] and those of its length.
 
 use super::oracle::{Broken, Oracle};
 
@@ -22,6 +26,46 @@ const AT_ONCE: usize = 2;
 pub fn length_bits(lengths: impl IntoIterator<Item = usize>) -> f64 {
     let bits = |length: usize| (length as f64 + 1.0).log2() + (length as f64 + 2.0).log2();
     lengths.into_iter().map(bits).sum()
+}
+
+/// What a mixture of beliefs gives to inputs of any length.
+const ANY_LENGTH: f64 = 1.0 / 16.0;
+
+/// What a double of the original's length owes, where it might have had another one.
+#[must_use]
+pub fn same_length_bits() -> f64 {
+    -(1.0 - ANY_LENGTH).log2()
+}
+
+/// What a shorter double owes beside its length, where it might have had that of the original.
+#[must_use]
+pub fn other_length_bits() -> f64 {
+    -ANY_LENGTH.log2()
+}
+
+/// What is deleted in groups.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unit {
+    /// A line with its end: in most texts lines stand for themselves.
+    Line,
+    Byte,
+}
+
+impl Unit {
+    /// Where the units of an input begin, and its end.
+    fn starts(self, bytes: &[u8]) -> Vec<usize> {
+        match self {
+            Unit::Byte => (0..=bytes.len()).collect(),
+            Unit::Line => {
+                let ends = bytes.iter().zip(1..).filter(|(byte, _)| **byte == b'\n');
+                let mut starts: Vec<usize> = [0].into_iter().chain(ends.map(|it| it.1)).collect();
+                if starts.last() != Some(&bytes.len()) {
+                    starts.push(bytes.len());
+                }
+                starts
+            }
+        }
+    }
 }
 
 /// Deletes bytes of an input on which the program fails, within so many runs. Only sources that may
@@ -38,43 +82,48 @@ pub fn shorten(
 ) -> Result<Vec<Vec<u8>>, Broken> {
     let mut best = input.to_vec();
     for (source, _) in may_change.iter().enumerate().filter(|(_, may)| **may) {
-        let mut size = best[source].len();
-        while size > 0 {
-            let before = best[source].len();
-            pass(&mut best, source, size, oracle, &mut runs, over)?;
-            if runs == 0 || over() {
-                return Ok(best);
-            }
-            // Single bytes go round until none goes: one that is needed may not be when others are gone.
-            if size > 1 || best[source].len() == before {
-                size = size.min(best[source].len().max(1)) / 2;
+        for unit in [Unit::Line, Unit::Byte] {
+            let mut size = unit.starts(&best[source]).len() - 1;
+            while size > 0 {
+                let before = best[source].len();
+                pass(&mut best, source, unit, size, oracle, &mut runs, over)?;
+                if runs == 0 || over() {
+                    return Ok(best);
+                }
+                // Single units go round until none goes: one that is needed may not be when others
+                // are gone.
+                if size > 1 || best[source].len() == before {
+                    size = size.min(unit.starts(&best[source]).len().max(2) - 1) / 2;
+                }
             }
         }
     }
     Ok(best)
 }
 
-/// Tries to delete every group of so many bytes once.
+/// Tries to delete every group of so many units once.
 fn pass(
     best: &mut Vec<Vec<u8>>,
     source: usize,
+    unit: Unit,
     size: usize,
     oracle: &mut dyn Oracle,
     runs: &mut u64,
     over: &dyn Fn() -> bool,
 ) -> Result<(), Broken> {
+    let mut units = unit.starts(&best[source]);
     let mut start = 0;
-    while start < best[source].len() {
+    while start + 1 < units.len() {
         let batch = (AT_ONCE * oracle.width()).min(*runs as usize);
         if batch == 0 || over() {
             return Ok(());
         }
+        let last = units.len() - 1;
         let starts: Vec<usize> =
-            (0..batch).map(|i| start + i * size).filter(|&at| at < best[source].len()).collect();
+            (0..batch).map(|i| start + i * size).filter(|&at| at < last).collect();
         let without = |&at: &usize| {
             let mut candidate = best.clone();
-            let end = (at + size).min(candidate[source].len());
-            candidate[source].drain(at..end);
+            candidate[source].drain(units[at]..units[(at + size).min(last)]);
             candidate
         };
         let candidates: Vec<Vec<Vec<u8>>> = starts.iter().map(without).collect();
@@ -83,6 +132,7 @@ fn pass(
         match results.iter().position(|&fails| fails) {
             Some(first) => {
                 *best = candidates.into_iter().nth(first).unwrap_or_default();
+                units = unit.starts(&best[source]);
                 // What was behind the group is at its place now.
                 start = starts[first];
             }
@@ -114,6 +164,26 @@ mod tests {
         assert_eq!(found, [b"bug".to_vec()]);
         // A failure that needs nothing needs no byte.
         assert_eq!(shortened(&[text], &[true], |_| true), [Vec::<u8>::new()]);
+    }
+
+    #[test]
+    fn lines_go_as_a_whole() {
+        // Every line needs a colon, so no line goes byte by byte, but whole ones do.
+        let text: Vec<u8> =
+            (0..200).flat_map(|n| format!("key{n}: value{n}\n").into_bytes()).collect();
+        let mut count = 0;
+        let found = shortened(&[&text], &[true], |input| {
+            count += 1;
+            let well = input[0]
+                .split(|&byte| byte == b'\n')
+                .all(|line| line.is_empty() || line.contains(&b':'));
+            well && input[0].windows(7).any(|part| part == b"key117:")
+        });
+        assert_eq!(found, [b"key117:".to_vec()]);
+        assert!(count < 100, "{count} runs");
+        assert_eq!(Unit::Line.starts(b"a\n\nb"), [0, 2, 3, 4]);
+        assert_eq!(Unit::Line.starts(b"a\n"), [0, 2]);
+        assert_eq!(Unit::Line.starts(b""), [0]);
     }
 
     #[test]
