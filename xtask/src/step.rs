@@ -61,7 +61,16 @@ impl Step {
         let output = File::create(&log).with_context(|| format!("creating {}", log.display()))?;
         let errors = output.try_clone()?;
         report(self.name, || {
-            let status = Command::new(&self.program)
+            let mut command = Command::new(&self.program);
+            // What cargo said about this crate is not meant for others: some build scripts are run
+            // again when it changes, and all that depends on them is built again.
+            for (name, _) in std::env::vars_os() {
+                let text = name.to_string_lossy();
+                if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                    command.env_remove(&name);
+                }
+            }
+            let status = command
                 .args(&self.arguments)
                 .envs(self.environment.iter().map(|(name, value)| (name, value)))
                 .current_dir(files::root())
