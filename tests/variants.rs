@@ -85,11 +85,15 @@ fn a_double_can_be_shorter_and_says_what_that_costs() {
     for algorithm in ["weaken", "blackbox"] {
         let flags = ["--resize", "--algorithm", algorithm, "--seed", "3", "--effort", "900"];
         let said = anonymize(&place, &program, "private.txt", &flags, "r.zip");
-        assert!(said.contains("3.58 bits of it are for the length"), "{said}");
+        let note =
+            "The double has 2 bytes and the original 32; 3.58 bits of the figure are for that.";
+        assert!(said.contains(note), "{said}");
         let opened = Report::read(place.path("r.zip")).expect("a report");
         let (report, double) = (&opened.report, &opened.doubles[0]);
         assert_eq!(double.len(), 2, "{algorithm}: a # and a digit are enough");
-        assert_eq!(report.sources[0].bytes, 2);
+        assert_eq!((report.sources[0].bytes, report.sources[0].original_bytes), (2, Some(32)));
+        assert_eq!(report.leak.of, 8 * 32, "in percent of the original");
+        assert!(report.residue_percent <= 100.0 * 2.0 / 32.0);
         // A # is 8 bits, a digit 4.68, a length of 2 is 3.58.
         assert!((16.0..17.5).contains(&report.leak.bits), "{algorithm}: {}", report.leak.bits);
         let output = place.stunt(&["replay", "r.zip"]);
@@ -98,6 +102,53 @@ fn a_double_can_be_shorter_and_says_what_that_costs() {
     let words = ["anonymize", "--resize", "--algorithm", "castro", "-i", "private.txt", "--"];
     let output = place.stunt(&[&words[..], &[program.as_str(), "@@"]].concat());
     assert!(text(&output.stderr).contains("--resize is for --algorithm weaken and blackbox"));
+}
+
+/// The same, but only of text: every byte that is none ends it before.
+const TEXT: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  static unsigned char data[4096];
+  FILE *f = fopen(argv[1], "rb");
+  if (!f) return 2;
+  int n = fread(data, 1, sizeof data - 1, f);
+  for (int i = 0; i < n; i++)
+    if (data[i] < ' ' || data[i] > '~') return 3;
+  for (int i = 0; i + 1 < n; i++)
+    if (data[i] == '#' && data[i + 1] >= '0' && data[i + 1] <= '9') abort();
+  return 0;
+}
+"#;
+
+#[test]
+fn a_double_is_shorter_where_its_length_would_tell_much() {
+    let place = Place::new("any-length");
+    let text_only = place.compile("text", TEXT, &[]);
+    let anything = place.compile("parser", PARSER, &[]);
+    let private = [&[b'k'; 300][..], b"#7", &[b'v'; 98]].concat();
+    place.write("long.txt", &private);
+    place.write("short.txt", b"Qvistgaard-Wyczolkowska;#7Jx!vQ;");
+    let double = |program: &str, input: &str, flags: &[&str]| {
+        let flags = [flags, &["--seed", "3", "--effort", "1500"]].concat();
+        anonymize(&place, program, input, &flags, "r.zip");
+        let opened = Report::read(place.path("r.zip")).expect("a report");
+        (opened.report, opened.doubles[0].clone())
+    };
+    // That 400 bytes are text is worth more than 500 bits; a # and a digit are enough.
+    let (report, shorter) = double(&text_only, "long.txt", &[]);
+    assert!(shorter.len() < 10, "{} bytes", shorter.len());
+    assert_eq!(report.sources[0].original_bytes, Some(400));
+    assert_eq!(report.algorithm.parameters["resize"], "yes");
+    assert!(report.leak.percent < 2.0, "{}", report.leak.percent);
+    assert!(report.original_path_leak.bits > 500.0, "{}", report.original_path_leak.bits);
+    let (report, same) = double(&text_only, "long.txt", &["--resize=never"]);
+    assert_eq!((same.len(), report.sources[0].original_bytes), (400, None));
+    assert!(report.leak.percent > 10.0, "{}", report.leak.percent);
+    // Where the rest is free, a shorter double has nothing to offer.
+    let (report, same) = double(&anything, "short.txt", &[]);
+    assert_eq!((same.len(), report.sources[0].original_bytes), (32, None));
+    assert!(!report.algorithm.parameters.contains_key("resize"));
 }
 
 #[test]

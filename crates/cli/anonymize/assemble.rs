@@ -34,8 +34,11 @@ impl Job<'_> {
         // The double may be shorter than the original.
         let mut sources = self.subject.sources.clone();
         for (source, bytes) in sources.iter_mut().zip(&found.drawn.double.bytes) {
-            source.bytes = bytes.len() as u64;
+            let length = bytes.len() as u64;
+            source.original_bytes = (length != source.bytes).then_some(source.bytes);
+            source.bytes = length;
         }
+        let shorter = sources.iter().any(|source| source.original_bytes.is_some());
         let shown = self.arguments.search.hide_time.is_none();
         let mut pins = found.followed.pins();
         let uniform = match (self.arguments.algorithm, found.drawn.double.not_uniform) {
@@ -92,11 +95,8 @@ impl Job<'_> {
             // What differs between originals, and says nothing that the double does not.
             pins.clear();
         }
-        let flags = [
-            ("canonical", self.arguments.canonical),
-            ("resize", self.arguments.resize),
-            ("hide-time", !shown),
-        ];
+        let flags =
+            [("canonical", self.arguments.canonical), ("resize", shorter), ("hide-time", !shown)];
         for (flag, _) in flags.iter().filter(|(_, given)| *given) {
             parameters.insert((*flag).to_owned(), "yes".to_owned());
         }
@@ -120,12 +120,7 @@ impl Job<'_> {
             },
             leak: leak_of(total, found.drawn.size),
             original_path_leak: leak_of(found.path_leak, found.drawn.size),
-            residue_percent: if self.arguments.resize {
-                // Byte by byte with what the double was made from.
-                self.base().residue(&found.drawn.double.bytes)
-            } else {
-                self.subject.original.residue(&found.drawn.double.bytes)
-            },
+            residue_percent: self.residue(&found.drawn.double.bytes),
             algorithm: Algorithm { name: self.arguments.algorithm.name().to_owned(), parameters },
             draw: uniform,
             verified: if self.checked {
@@ -140,6 +135,19 @@ impl Job<'_> {
             notes,
         }
         .tidied()
+    }
+
+    /// How many bytes of the original are in a double, in percent. In a shorter one they are where they
+    /// are in the input that the double was made from.
+    fn residue(&self, double: &[Vec<u8>]) -> f64 {
+        let original = &self.subject.original;
+        match &self.base {
+            Some(base) if self.canonical.is_none() => {
+                let all = original.hidden().len().max(1) as f64;
+                base.residue(double) * base.hidden().len() as f64 / all
+            }
+            _ => original.residue(double),
+        }
     }
 
     /// What the double reveals. Doubles that were drawn and did not fail make the set smaller from

@@ -1,7 +1,7 @@
 //! `blackbox`: weakening without a path, for whatever can be run: scripts, programs in other languages,
 //! and programs that need what the machine does not have.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use rand_chacha::ChaCha20Rng;
@@ -12,7 +12,7 @@ use stunt_search::weaken::{Fillers, Limits, Progress, blackbox};
 use stunt_terms::Pool;
 use tracing::{info, info_span};
 
-use super::job::{Found, Halt, Job, Proved};
+use super::job::{Allowed, Found, Halt, Job, Proved};
 use super::oracle::NativeOracle;
 use super::weakening::{BLANKING, facts, notes};
 use crate::follow::Followed;
@@ -26,7 +26,7 @@ impl Job<'_> {
         failure: &Failure,
         why: &str,
         rng: &mut ChaCha20Rng,
-    ) -> Result<Result<Found, Outcome>> {
+    ) -> Result<Result<Found, Halt>> {
         info!(why, "without the machine");
         let mut oracle = NativeOracle::new(self, failure);
         if !oracle.agrees().map_err(|error| anyhow!(error))? {
@@ -34,17 +34,18 @@ impl Job<'_> {
                 "the program does not fail in a run that is kept from writing to files and from \
                        the network, and random inputs are tried in no other way"
                     .to_owned();
-            return Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })));
+            return Ok(Err(Halt { outcome: Outcome::Unproved, why }));
         }
         let begun = Instant::now();
         let span = info_span!("weaken").entered();
-        let time = Duration::from_secs(self.arguments.time);
+        let time = self.allowed.time;
         let start = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
         self.progress.stage("trying what the failure needs");
         let line = &self.progress;
         let weakened = interrupt::search(|cancel| {
             let left = time.saturating_sub(begun.elapsed());
-            let limits = Limits { time: left, runs: self.arguments.effort, cancel };
+            let Allowed { runs, worth, .. } = self.allowed;
+            let limits = Limits { time: left, runs, cancel, worth };
             let mut falling = |at: Progress| line.falling(at.bits, at.runs, "runs");
             blackbox(&start, &mut oracle, limits, rng, &mut falling)
         });
@@ -52,9 +53,9 @@ impl Job<'_> {
         let runs = oracle.runs;
         self.seconds.search += begun.elapsed().as_secs_f64();
         drop(span);
-        let Some(weakened) = weakened else { return Ok(Err(self.unproved())) };
+        let Some(weakened) = weakened else { return Ok(Err(unproved())) };
         if !self.proved(failure, &weakened.double)? {
-            return Ok(Err(self.unproved()));
+            return Ok(Err(unproved()));
         }
         let size = 8 * self.base().hidden().len();
         let mut all_notes = notes(&weakened);
@@ -75,12 +76,10 @@ impl Job<'_> {
             notes: all_notes,
         }))
     }
+}
 
-    fn unproved(&self) -> Outcome {
-        let why =
-            "no double could be proved: the program does not fail natively as it does on the \
-                   original. Nothing is handed out."
-                .to_owned();
-        self.halt(Halt { outcome: Outcome::Unproved, why })
-    }
+fn unproved() -> Halt {
+    let why = "no double could be proved: the program does not fail natively as it does on the \
+               original. Nothing is handed out.";
+    Halt { outcome: Outcome::Unproved, why: why.to_owned() }
 }

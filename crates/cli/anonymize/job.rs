@@ -16,8 +16,7 @@ use stunt_report::Seconds;
 use stunt_search::{Double, Measured, PathCondition, Share};
 use tracing::{debug, info, info_span};
 
-use super::base::Owed;
-use super::{Arguments, Choice};
+use super::{Arguments, Choice, Resize};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
 use crate::outcome::Outcome;
@@ -40,16 +39,30 @@ pub(super) struct Job<'a> {
     pub(super) seconds: Seconds,
     /// The failure is one that only checked memory shows.
     pub(super) checked: bool,
-    /// How long a native run on the original takes.
+    /// How long a native run on the original takes at most.
     pub(super) native_time: Duration,
+    /// And at least: what else the machine does is not counted.
+    pub(super) quickest: Duration,
     /// How often it fails.
     pub(super) share: Share,
     /// What the search starts from, if not from the original.
     pub(super) base: Option<Original>,
-    /// What the figure owes to that.
-    pub(super) owed: Owed,
+    /// Of a canonical double: what the path reveals, of which all is a function.
+    pub(super) canonical: Option<Measured>,
+    /// What the search under way may take.
+    pub(super) allowed: Allowed,
     /// What counts as the failure, if the user said so, now or in the incident.
     pub(super) fails_if: Option<FailsIf>,
+}
+
+/// What a search may take.
+#[derive(Clone, Copy)]
+pub(super) struct Allowed {
+    pub(super) time: Duration,
+    /// Runs of the program.
+    pub(super) runs: u64,
+    /// What reveals as much, in bits, is of no use.
+    pub(super) worth: f64,
 }
 
 /// Why the program could not be followed.
@@ -80,7 +93,7 @@ pub struct Proved {
     /// The double.
     pub double: Double,
     pub(super) measured: Measured,
-    /// How many bits the hidden part of the input has.
+    /// How many bits the hidden part of the original has.
     pub(super) size: usize,
     /// How many doubles were drawn until one failed.
     pub(super) draws: u32,
@@ -97,37 +110,44 @@ impl<'a> Job<'a> {
             seconds: Seconds::default(),
             checked: false,
             native_time: Duration::ZERO,
+            quickest: Duration::MAX,
             share: Share::default(),
             base: None,
-            owed: Owed::Nothing,
+            canonical: None,
+            allowed: Allowed {
+                time: Duration::from_secs(arguments.time),
+                runs: arguments.effort,
+                worth: f64::INFINITY,
+            },
             fails_if: arguments.fails_if.clone().or_else(|| subject.fails_if.clone()),
         }
     }
 
     /// Follows the original, and looks for a double.
-    pub(super) fn find(&mut self, failure: &Failure) -> Result<Result<Found, Outcome>> {
+    pub(super) fn find(&mut self, failure: &Failure) -> Result<Result<Found, Halt>> {
         let mut rng =
             self.arguments.seed.map_or_else(ChaCha20Rng::from_entropy, ChaCha20Rng::seed_from_u64);
         if self.arguments.canonical {
             rng = match self.make_canonical(failure)? {
                 Ok(own) => own,
-                Err(outcome) => return Ok(Err(outcome)),
+                Err(halt) => return Ok(Err(halt)),
             };
         }
-        if self.arguments.resize {
-            self.make_shorter(failure)?;
-        }
-        let found = self.find_by(failure, &mut rng)?.map(|found| self.settled(found));
+        let found = match self.arguments.resize() {
+            Resize::Never => self.find_by(failure, &mut rng)?.map(|found| self.settled(found)),
+            Resize::Always => self.shorter(failure, 0.0, &mut rng)?,
+            Resize::Auto => self.of_any_length(failure, &mut rng)?,
+        };
         self.delay(&mut rng);
         Ok(found)
     }
 
     /// By the algorithm that was asked for.
-    fn find_by(
+    pub(super) fn find_by(
         &mut self,
         failure: &Failure,
         rng: &mut ChaCha20Rng,
-    ) -> Result<Result<Found, Outcome>> {
+    ) -> Result<Result<Found, Halt>> {
         if self.subject.is_script() {
             return self.blackbox(failure, "a script cannot be followed", rng);
         }
@@ -170,6 +190,7 @@ impl<'a> Job<'a> {
                 continue;
             };
             self.native_time = self.native_time.max(run.duration);
+            self.quickest = self.quickest.min(run.duration);
             if let Some(seen) = &seen
                 && *seen != failure
             {

@@ -8,6 +8,7 @@ mod assemble;
 mod base;
 mod blackbox;
 mod job;
+mod lengths;
 mod on_path;
 mod oracle;
 mod other_path;
@@ -88,6 +89,17 @@ enum Relaxation {
     Reads,
 }
 
+/// Whether a double may be shorter than the original.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Resize {
+    /// If one of the same length reveals more than a little, and a shorter one less
+    Auto,
+    /// Whatever one of the same length would reveal
+    Always,
+    /// It has the length of the original
+    Never,
+}
+
 /// How far from the original's path to look.
 #[derive(Clone, Copy, Debug)]
 struct Radius(Option<usize>);
@@ -164,10 +176,18 @@ pub struct Arguments {
     /// the same add nothing to each other; the figure is that of the path
     #[arg(long, conflicts_with_all = ["seed", "resize"])]
     canonical: bool,
-    /// weaken, blackbox: also make the double shorter, by deleting what the failure does not need; the
-    /// figure counts inputs of all lengths
-    #[arg(long)]
-    resize: bool,
+    /// weaken, blackbox: whether the double may be shorter than the original; the figure counts its
+    /// length, too
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t = Resize::Auto,
+        num_args = 0..=1,
+        default_missing_value = "always",
+        require_equals = true
+    )]
+    resize: Resize,
     /// How often the double must fail natively
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -186,6 +206,14 @@ impl Arguments {
     /// What is run.
     pub fn subject(&self) -> &subject::Arguments {
         &self.subject
+    }
+
+    /// Whether the double may be shorter. Algorithms that keep to a path keep to a length.
+    fn resize(&self) -> Resize {
+        match self.algorithm {
+            Choice::Weaken | Choice::Blackbox if !self.canonical => self.resize,
+            _ => Resize::Never,
+        }
     }
 
     /// Whether the program may be a script: not if it has to be followed.
@@ -265,6 +293,11 @@ fn check_place(output: &Path) -> Result<()> {
 
 /// Makes a double and its report. Nothing is written.
 pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<(Report, Found), Outcome>> {
+    if arguments.resize == Resize::Always && arguments.resize() != Resize::Always {
+        bail!(
+            "--resize is for --algorithm weaken and blackbox: others keep to a path, and so to a length"
+        );
+    }
     let begun = Instant::now();
     let mut job = Job::new(arguments, subject);
     let invalid = if arguments.check_memory { job.invalid_access()? } else { None };
@@ -277,7 +310,7 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<(Report, 
     };
     let found = match job.find(&failure)? {
         Ok(found) => found,
-        Err(outcome) => return Ok(Err(outcome)),
+        Err(halt) => return Ok(Err(job.halt(halt))),
     };
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();

@@ -24,7 +24,7 @@ impl Job<'_> {
         &mut self,
         failure: &Failure,
         rng: &mut ChaCha20Rng,
-    ) -> Result<Result<Found, Outcome>> {
+    ) -> Result<Result<Found, Halt>> {
         let chosen = self.arguments.relaxations();
         let mut ways = vec![chosen];
         if chosen != Relaxations::NONE {
@@ -33,7 +33,7 @@ impl Job<'_> {
         for relax in ways {
             let mut followed = match self.follow(failure, relax)? {
                 Ok(followed) => followed,
-                Err(halt) => return Ok(Err(self.halt(halt))),
+                Err(halt) => return Ok(Err(halt)),
             };
             let Some(drawn) = self.draw(failure, &mut followed, rng)? else { continue };
             let path_leak = drawn.measured.total;
@@ -55,7 +55,7 @@ impl Job<'_> {
             "no double could be proved: {MOST_DRAWS} solutions of the path condition do not fail natively \
              as the original does. Nothing is handed out."
         );
-        Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })))
+        Ok(Err(Halt { outcome: Outcome::Unproved, why }))
     }
 
     /// Compares with the path condition as it is. A relaxed one says less, but what it says can be

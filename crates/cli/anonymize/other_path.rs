@@ -22,10 +22,9 @@ use stunt_terms::Pool;
 use tracing::{info, info_span};
 
 use super::Choice;
-use super::job::{Found, Job, Proved};
+use super::job::{Found, Halt, Job, Proved};
 use crate::follow::{Followed, native_ending, texts_without_zeros};
 use crate::interrupt;
-use crate::outcome::Outcome;
 
 /// The most doubles of a path that are run until one fails natively.
 const MOST_DRAWS: u32 = 4;
@@ -36,7 +35,7 @@ impl Job<'_> {
         &mut self,
         failure: &Failure,
         rng: &mut ChaCha20Rng,
-    ) -> Result<Result<Found, Outcome>> {
+    ) -> Result<Result<Found, Halt>> {
         let path_leak = match self.path_leak(failure)? {
             Some(leak) => leak,
             // Says what is in the way.
@@ -108,12 +107,11 @@ impl Job<'_> {
         let arguments = &self.arguments.search;
         let (line, original) = (&self.progress, self.base());
         interrupt::search(|cancel| {
-            let time = Duration::from_secs(self.arguments.time);
             let task = Task {
                 pool,
                 original: &original,
                 target: failure,
-                limits: Limits { nodes: arguments.nodes, time, cancel },
+                limits: Limits { nodes: arguments.nodes, time: self.allowed.time, cancel },
                 rng,
                 progress: &mut |at: Progress| line.falling(at.best_bits, at.nodes, "tests"),
             };

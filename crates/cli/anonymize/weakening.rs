@@ -16,11 +16,10 @@ use stunt_search::weaken::{
 use stunt_search::{Oracle, PathCondition};
 use tracing::{debug, info, info_span, trace};
 
-use super::job::{Found, Job, Proved};
+use super::job::{Found, Halt, Job, Proved};
 use super::oracle::NativeOracle;
 use crate::follow::{Followed, follow_on};
 use crate::interrupt;
-use crate::outcome::Outcome;
 
 /// The part of the effort and of the time that blanking the input may take: one in so many.
 pub(super) const BLANKING: u32 = 3;
@@ -31,7 +30,7 @@ const TRYING_AGAIN: u32 = 6;
 const MEASURING: u32 = 300;
 
 /// A program that takes longer than this is weakened once only.
-const SLOW: Duration = Duration::from_millis(20);
+pub(super) const SLOW: Duration = Duration::from_millis(20);
 
 impl Job<'_> {
     /// A double of a weakened condition, or one on the path, if that is better.
@@ -39,15 +38,15 @@ impl Job<'_> {
         &mut self,
         failure: &Failure,
         rng: &mut ChaCha20Rng,
-    ) -> Result<Result<Found, Outcome>> {
+    ) -> Result<Result<Found, Halt>> {
         if self.checked {
             // Only the machine sees it fail.
             return self.on_path(failure, rng);
         }
-        let time = Duration::from_secs(self.arguments.time);
+        let time = self.allowed.time;
         let mut oracle = NativeOracle::new(self, failure);
-        if self.native_time * MEASURING / oracle.width() as u32 > time {
-            info!(run = ?self.native_time, "too slow for runs by the hundred: more with --time");
+        if self.quickest * MEASURING / oracle.width() as u32 > time {
+            info!(run = ?self.quickest, "too slow for runs by the hundred: more with --time");
             return self.on_path(failure, rng);
         }
         let relax = self.arguments.relaxations();
@@ -85,17 +84,20 @@ impl Job<'_> {
         let mut best: Option<(Weakened, Followed)> = None;
         for (number, mut start) in starts.into_iter().enumerate() {
             // Another start is for programs that are quick to run: it has to be measured as well.
-            if number > 0 && (begun.elapsed() > time * 2 / 3 || self.native_time > SLOW) {
+            if number > 0 && (begun.elapsed() > time * 2 / 3 || self.quickest > SLOW) {
                 break;
             }
             // The first gets the greater part of what is left.
             let until = if number == 0 { time * 2 / 3 } else { time };
-            let runs = self.arguments.effort.saturating_sub(oracle.runs);
+            let runs = self.allowed.runs.saturating_sub(oracle.runs);
             let runs = if number == 0 { runs * 2 / 3 } else { runs };
             let line = &self.progress;
+            let worth = best.as_ref().map_or(self.allowed.worth, |(best, _)| {
+                best.measured.total.value().min(self.allowed.worth)
+            });
             let weakened = interrupt::search(|cancel| {
                 let left = until.saturating_sub(begun.elapsed());
-                let limits = Limits { time: left, runs, cancel };
+                let limits = Limits { time: left, runs, cancel, worth };
                 let (pool, tests) = (&mut start.path.pool, &start.path.tests);
                 let mut falling = |at: Progress| {
                     line.falling(at.bits, at.runs, "runs");
@@ -133,11 +135,11 @@ impl Job<'_> {
         oracle: &mut NativeOracle<'_>,
         part: u32,
     ) -> Result<Original> {
-        let (begun, time) = (Instant::now(), Duration::from_secs(self.arguments.time) / part);
+        let (begun, time) = (Instant::now(), self.allowed.time / part);
         self.progress.stage("blanking the input");
         let original = &self.base();
         let blanked = interrupt::search(|cancel| {
-            let most = self.arguments.effort / u64::from(part);
+            let most = self.allowed.runs / u64::from(part);
             let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
             blank(&original.reveal(), &original.hidden(), fillers, oracle, most, &over)
         });
@@ -182,7 +184,7 @@ impl Job<'_> {
         time: Duration,
     ) -> Result<()> {
         self.progress.stage("growing what is free");
-        let most = oracle.runs + self.arguments.effort / u64::from(TRYING_AGAIN);
+        let most = oracle.runs + self.allowed.runs / u64::from(TRYING_AGAIN);
         while begun.elapsed() < time {
             let places = starts[0].places();
             let input = starts[0].input.clone();

@@ -9,7 +9,8 @@ use super::job::Found;
 pub fn to_json(report: &Report, path: Option<&str>, found: &Found) -> serde_json::Value {
     json!({
         "failure": report.failure,
-        "input": { "bytes": report.bytes() },
+        "input": { "bytes": report.original_bytes() },
+        "double": { "bytes": report.bytes() },
         "leak": report.leak,
         "original_path_leak": report.original_path_leak,
         "residue_percent": report.residue_percent,
@@ -36,8 +37,11 @@ pub fn to_text(report: &Report, path: &str) -> String {
         report.original_path_leak.sentence()
     );
     text += &format!(
-        "It fails in the same way, {} times of {}, and shares {:.1} % of its bytes with the original.\n",
-        report.verified.runs, report.verified.runs, report.residue_percent
+        "It fails in the same way, {} times of {}, and has {:.1} % of the original's bytes{}.\n",
+        report.verified.runs,
+        report.verified.runs,
+        report.residue_percent,
+        if report.bytes() < report.original_bytes() { "; it is shorter" } else { "" },
     );
     for note in &report.notes {
         text += &format!("Note: {note}\n");

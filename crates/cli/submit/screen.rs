@@ -182,7 +182,7 @@ fn still_there(text: &mut String, opened: &Opened) {
         );
         paragraph(text, &words);
     }
-    let all = report.bytes();
+    let all = report.original_bytes();
     if fixed.is_empty() && perhaps.is_empty() && public.is_empty() {
         paragraph(text, "No byte has to be as it was for the failure to come.");
     }
@@ -191,11 +191,16 @@ fn still_there(text: &mut String, opened: &Opened) {
     paragraph(
         text,
         &format!(
-            "In all, {} of {} are the same at the same place. One byte in 256 is the same by \
+            "In all, {} of {} are the same{}. One byte in 256 is the same by \
              chance alone; the report does not know which of the other bytes are, and nor does \
              its reader.",
             grouped(same),
             counted(all, "", "").trim_end(),
+            if report.bytes() < all {
+                " in the double, which is shorter"
+            } else {
+                " at the same place"
+            },
         ),
     );
 }

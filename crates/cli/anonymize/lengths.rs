@@ -1,0 +1,194 @@
+//! How long the double is: as long as the original, or shorter, if that reveals less.
+//!
+//! A failure that needs a few bytes of a long text may still need all of it to be text, and that costs
+//! something for every byte; a shorter input that fails in the same way has fewer of them. What always
+//! holds: a shorter double is charged for its length, and both kinds for the choice between them
+//! ([`length_bits`] and its neighbours say why). Who asks for a shorter one whatever it reveals
+//! (`--resize`) has made the choice, and owes nothing for it.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use anyhow::{Result, anyhow, bail};
+use rand_chacha::ChaCha20Rng;
+use stunt_leakage::Bits;
+use stunt_path::{Failure, Original};
+use stunt_report::SourceName;
+use stunt_search::weaken::{Broken, length_bits, other_length_bits, same_length_bits, shorten};
+use tracing::info;
+
+use super::job::{Allowed, Found, Halt, Job};
+use super::oracle::NativeOracle;
+use super::weakening::SLOW;
+use crate::interrupt;
+
+/// A double that reveals no more than this share of the original keeps its length.
+const LITTLE: f64 = 0.02;
+/// The part of what is allowed that the search for a double of the same length may take.
+const SAME_LENGTH: f64 = 0.55;
+/// The part that shortening may take of what is allowed for a shorter one: one in so many.
+const SHORTENING: u32 = 2;
+
+impl Job<'_> {
+    /// A double of the same length; or a shorter one, if that one reveals more than a little, and a
+    /// shorter one less.
+    pub(super) fn of_any_length(
+        &mut self,
+        failure: &Failure,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Result<Found, Halt>> {
+        // Only the machine sees what checked memory shows, and it is no oracle.
+        if self.checked || !self.may_change().contains(&true) {
+            return self.find_by(failure, rng);
+        }
+        if self.quickest > SLOW {
+            // There is time for one search.
+            return self.shorter(failure, other_length_bits(), rng);
+        }
+        let (begun, all) = (Instant::now(), self.allowed);
+        self.allowed = all.part(SAME_LENGTH);
+        let mut same = match self.find_by(failure, rng)? {
+            Ok(same) => same,
+            Err(halt) => return Ok(Err(halt)),
+        };
+        charge(&mut same, same_length_bits());
+        let bits = same.drawn.measured.total.upper();
+        if bits <= LITTLE * same.drawn.size as f64
+            || interrupt::search(|it| it.load(Ordering::Relaxed))
+        {
+            return Ok(Ok(same));
+        }
+        self.allowed = Allowed {
+            time: all.time.saturating_sub(begun.elapsed()),
+            runs: all.runs - self.allowed.runs,
+            worth: bits,
+        };
+        let path_leak = same.path_leak;
+        if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)?
+            && shorter.drawn.measured.total.upper() < bits
+        {
+            return Ok(Ok(shorter));
+        }
+        self.base = None;
+        Ok(Ok(same))
+    }
+
+    /// A double that may be shorter; the choice to look for it is charged with some bits.
+    pub(super) fn shorter(
+        &mut self,
+        failure: &Failure,
+        choice: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Result<Found, Halt>> {
+        if self.checked {
+            bail!(
+                "--resize needs runs by the hundred, and what --check-memory finds is seen in the \
+                 machine alone; leave one of them out"
+            );
+        }
+        let path_leak = if self.subject.is_script() { None } else { self.path_leak(failure)? };
+        let all = 8 * self.subject.original.hidden().len();
+        self.shortened(failure, path_leak.unwrap_or(Bits::AtMost(all as f64)), choice, rng)
+    }
+
+    /// The same, beside what the path of the original reveals.
+    fn shortened(
+        &mut self,
+        failure: &Failure,
+        path_leak: Bits,
+        choice: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Result<Found, Halt>> {
+        let begun = Instant::now();
+        let may = self.may_change();
+        let before = self.allowed;
+        let runs = self.make_shorter(failure, &may)?;
+        let base = self.base();
+        let lengths = (0..may.len()).filter(|&at| may[at]).map(|at| base.len_of(at));
+        let bits = length_bits(lengths) + choice;
+        self.allowed = Allowed {
+            time: before.time.saturating_sub(begun.elapsed()),
+            runs: before.runs.saturating_sub(runs),
+            worth: before.worth - bits,
+        };
+        let found = self.find_by(failure, rng)?;
+        Ok(found.map(|mut found| {
+            charge(&mut found, bits);
+            found.path_leak = path_leak;
+            found.drawn.size = 8 * self.subject.original.hidden().len();
+            found.notes.push(format!(
+                "The double has {} bytes and the original {}; {bits:.2} bits of the figure are for that.",
+                bytes(&base),
+                bytes(&self.subject.original),
+            ));
+            found
+        }))
+    }
+
+    /// Which sources may have another length: those that are hidden wholly, and that a program reads to
+    /// their end.
+    fn may_change(&self) -> Vec<bool> {
+        let original = &self.subject.original;
+        let hidden = original.hidden();
+        let wholly = |source: usize| {
+            let own = hidden.iter().filter(|byte| usize::from(byte.source) == source).count();
+            own == original.len_of(source) && own > 0
+        };
+        let sources = self.subject.sources.iter().enumerate();
+        let read = |name: &SourceName| name.is_file() || *name == SourceName::Stdin;
+        sources.map(|(number, source)| read(&source.name) && wholly(number)).collect()
+    }
+
+    /// Goes over to a shorter input that fails in the same way, if there is one. Gives the runs that
+    /// it took.
+    fn make_shorter(&mut self, failure: &Failure, may: &[bool]) -> Result<u64> {
+        let original = &self.subject.original;
+        let mut oracle = NativeOracle::new(self, failure);
+        if !oracle.agrees().map_err(|error| anyhow!(error))? {
+            // The search that follows says so.
+            return Ok(oracle.runs);
+        }
+        self.progress.stage("shortening the input");
+        let begun = Instant::now();
+        let time = self.allowed.time / SHORTENING;
+        let shorter = interrupt::search(|cancel| {
+            let most = self.allowed.runs / u64::from(SHORTENING);
+            let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
+            shorten(&original.reveal(), may, &mut oracle, most, &over)
+        });
+        let shorter = shorter.map_err(|error: Broken| anyhow!(error))?;
+        self.seconds.search += begun.elapsed().as_secs_f64();
+        let shorter = original.with_bytes(shorter);
+        let (from, to) = (bytes(original), bytes(&shorter));
+        info!(from, to, runs = oracle.runs, "shortened");
+        // A failure that needs no input has nothing to hide; and an empty file is no double.
+        if !shorter.hidden().is_empty() {
+            self.base = Some(shorter);
+        }
+        Ok(oracle.runs)
+    }
+}
+
+impl Allowed {
+    /// A part of it.
+    fn part(self, share: f64) -> Allowed {
+        let (time, runs) = (self.time.mul_f64(share), (self.runs as f64 * share) as u64);
+        Allowed { time, runs, ..self }
+    }
+}
+
+/// How many bytes an input has in all.
+fn bytes(input: &Original) -> usize {
+    (0..input.sources()).map(|source| input.len_of(source)).sum()
+}
+
+/// Adds some bits to the figure, which is a bound then, or an estimate still.
+fn charge(found: &mut Found, bits: f64) {
+    let total = &mut found.drawn.measured.total;
+    *total = match *total {
+        Bits::Exact(value) | Bits::AtMost(value) => Bits::AtMost(value + bits),
+        Bits::Estimate { value, at_most, confidence } => {
+            Bits::Estimate { value: value + bits, at_most: at_most + bits, confidence }
+        }
+    };
+}
