@@ -20,6 +20,7 @@ mod clauses;
 mod flags;
 mod guard;
 mod hooks;
+mod images;
 pub(crate) mod layers;
 mod run;
 mod session;

@@ -35,6 +35,7 @@ mod ids;
 mod inode;
 mod io;
 mod mapped;
+mod marks;
 mod open;
 mod path;
 mod pipe;
