@@ -185,7 +185,9 @@ impl Kernel {
     fn mark_string(&mut self, at: u64, input: &FileInput) -> Result<Vec<(Mark, u8)>, Errno> {
         let space = self.process(FIRST_PID).space();
         let text = space.read_string(at, 1 << 17).map_err(|_| Errno::EINVAL)?;
-        space.mark(at, (0..text.len() as u64).map(|offset| input.mark(offset)));
+        let marks: Vec<Option<Mark>> =
+            (0..text.len() as u64).map(|offset| input.mark(offset)).collect();
+        space.mark(at, &marks);
         let bytes = text.into_iter().zip(0..);
         Ok(bytes.filter_map(|(byte, offset)| Some((input.mark(offset)?, byte))).collect())
     }

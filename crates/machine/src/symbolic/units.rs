@@ -192,7 +192,7 @@ impl Symbolic {
             // It was written a moment ago.
             let _ = space.write(at, &bytes);
             if let Some(marks) = marks {
-                space.mark(at, marks);
+                space.mark(at, &marks);
             }
         }
         self.guards.clone_from(&before.guards);

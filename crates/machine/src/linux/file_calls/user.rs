@@ -218,7 +218,7 @@ pub(super) fn deliver(
     if let Some(place) = place
         && let Some(marks) = call.kernel.files.marks_at(place, bytes.len())
     {
-        call.space().mark(address, marks);
+        call.space().mark(address, &marks);
     }
     Ok(())
 }
