@@ -502,6 +502,17 @@ impl AddressSpace {
         self.guarded = true;
     }
 
+    /// Stops as a load would, if one of these bytes is marked: for whoever reads them in one piece.
+    ///
+    /// # Errors
+    /// One of them is marked, and loads of marked bytes stop.
+    pub(crate) fn stop_at_marks(&self, address: u64, length: u64) -> Result<(), Fault> {
+        if self.blind || !self.marks.any(address, length) {
+            return Ok(());
+        }
+        Err(Fault { address, access: Access::Read, reason: Reason::Marked })
+    }
+
     /// The kernel looks at bytes; if any is marked, it is in [`Self::take_looks`].
     pub(crate) fn look(&mut self, address: u64, length: u64) {
         if !self.marks.any(address, length) {

@@ -430,6 +430,16 @@ impl Symbolic {
             Helper::Fxrstor => {
                 self.blindly(cpu, space, op, address)?;
                 self.pin_address(address, Pin::LoadAddress);
+                // What is not a vector register: the other unit's state.
+                for at in (address.at..address.at.wrapping_add(160)).step_by(8) {
+                    let mut bytes = [0; 8];
+                    if let Some(term) = self.read_term(space, at, 8)
+                        && space.read(at, &mut bytes).is_ok()
+                    {
+                        self.pin(term, u64::from_le_bytes(bytes), Pin::Float);
+                    }
+                }
+                (0..8).for_each(|k| cpu.shadow.put(slots::MM + k, None));
                 for (slot, offset) in registers {
                     let term = self.read_term(space, address.at.wrapping_add(offset), 8);
                     self.put(cpu, slot, term);

@@ -19,6 +19,7 @@ mod build;
 mod checked;
 mod follow;
 mod golden;
+mod late;
 #[path = "../programs/outcome.rs"]
 #[expect(dead_code, reason = "the tests of programs use more of it")]
 mod outcome;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
     for (name, case) in replay::cases() {
         trials.push(test(&format!("replay::{name}"), move || replay::check(&case)));
     }
+    trials.push(test("late", late::check));
     for (name, case) in ways::cases() {
         trials.push(test(&format!("ways::{name}"), move || ways::check(&case)));
     }

@@ -33,7 +33,7 @@ pub struct Case {
     finds: Finds,
 }
 
-const FROM_STANDARD_INPUT: [&str; 30] = [
+const FROM_STANDARD_INPUT: [&str; 31] = [
     "pipe",
     "full-pipe",
     "child",
@@ -63,6 +63,7 @@ const FROM_STANDARD_INPUT: [&str; 30] = [
     "program",
     "orphan",
     "code",
+    "linker",
     "handler",
 ];
 
@@ -85,7 +86,7 @@ pub fn check(case: &Case) -> Result<(), String> {
     let folder = build::scratch().join("ways").join(case.way);
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let mut subject = Subject {
-        program: build::build("ways.c", &["-O1"])?,
+        program: build::build("ways.c", &["-O1", "-Wl,-z,lazy"])?,
         words: vec![b"program".to_vec(), case.way.as_bytes().to_vec()],
         environment: vec![b"PATH=/usr/bin:/bin".to_vec()],
         folder: folder.clone(),

@@ -3,6 +3,7 @@
  * is one about the input's first byte. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,15 @@ int main(int count, char **words) {
         get();
         m[0] = 0xb0, m[1] = in[0], m[2] = 0xc3;
         out[0] = ((char (*)(void))m)();
+    }
+    /* In a vector register, past the dynamic linker, which saves it while it looks for the function. */
+    WAY("linker") {
+        double number;
+        int exponent;
+        get();
+        memcpy(&number, in, 8);
+        frexp(number, &exponent);
+        out[0] = exponent == 632 ? 'Q' : 'n';
     }
     WAY("handler") {
         get();
