@@ -80,7 +80,9 @@ impl Symbolic {
             self.pending.take().filter(|it| it.into == start && it.tests.1 == first)
         {
             if target == pending.other {
-                if self.join(cpu, space, code, &pending, condition) {
+                // Clauses that were not asked any more could have led here as well.
+                let wider = self.widen(cpu, space, code, condition, other);
+                if self.join(cpu, space, code, &pending, wider.unwrap_or(condition)) {
                     return;
                 }
             } else if other == pending.other {

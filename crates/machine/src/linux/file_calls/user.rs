@@ -10,7 +10,10 @@ use super::{
     },
     Answer,
 };
-use crate::memory::{Mark, Protection, TOP};
+use crate::{
+    memory::{Mark, Protection, TOP},
+    symbolic::Meaning,
+};
 
 /// The most bytes that are held at a time.
 pub(super) const CHUNK: usize = 1 << 20;
@@ -283,6 +286,7 @@ pub(super) fn gather(call: &mut Call<'_>, pieces: &[Piece], skip: usize) -> Vec<
 }
 
 /// What bytes of the buffers stand for, `skip` bytes into them; nothing if for their values alone.
+/// Guards of memory stay where they are.
 pub(super) fn marks_of(
     call: &mut Call<'_>,
     pieces: &[Piece],
@@ -300,7 +304,8 @@ pub(super) fn marks_of(
         before -= skipped;
         let rest = (length - skipped).min(count - marks.len());
         let start = address + skipped as u64;
-        marks.extend((start..start + rest as u64).map(|at| space.mark_of(at)));
+        let mark = |at| space.mark_of(at).filter(|&mark| Meaning::of(mark).is_some());
+        marks.extend((start..start + rest as u64).map(mark));
     }
     marks.iter().any(Option::is_some).then_some(marks)
 }

@@ -97,25 +97,25 @@ impl HeldMarks {
 
     /// Bytes were overwritten with plain values.
     pub(crate) fn clear(&mut self, offset: u64, count: u64) {
-        if self.input.is_none() {
-            // Only what is marked has to be taken away.
-            let (first, last) = (split(offset).0, split(offset.saturating_add(count)).0);
-            let touched: Vec<u64> = self.pages.range(first..=last).map(|(&page, _)| page).collect();
-            for number in touched {
-                let start = number * PAGE as u64;
-                let from = offset.max(start);
-                let to = offset.saturating_add(count).min(start + PAGE as u64);
-                self.set(from, &vec![None; to.saturating_sub(from) as usize]);
-            }
-            return;
+        let none = [None; PAGE];
+        let end = offset.saturating_add(count);
+        let touched = self.pages.range(split(offset).0..=split(end).0);
+        let touched: Vec<u64> = touched.map(|(&number, _)| number).collect();
+        for number in touched {
+            let start = number * PAGE as u64;
+            let (from, to) = (offset.max(start), end.min(start + PAGE as u64));
+            self.set(from, &none[..to.saturating_sub(from) as usize]);
         }
-        // A hole may be larger than any input.
-        let (_, length) = self.input.as_ref().expect("checked above");
-        let end = offset.saturating_add(count).min(u64::from(u32::MAX)).min(*length);
-        let mut at = offset;
+        // What is still as it came with the input gets pages to say that it is not. A hole may be
+        // larger than any input.
+        let Some((_, length)) = self.input else { return };
+        let (mut at, end) = (offset, end.min(length).min(1 << 32));
         while at < end {
-            let size = (end - at).min(PAGE as u64);
-            self.set(at, &vec![None; size as usize]);
+            let (number, start) = split(at);
+            let size = (end - at).min((PAGE - start) as u64);
+            if !self.pages.contains_key(&number) {
+                self.set(at, &none[..size as usize]);
+            }
             at += size;
         }
     }
