@@ -99,7 +99,7 @@ impl Kernel {
         let mut mapped = mapped_files(space);
         mapped.retain(|_, mappings| mappings.iter().any(|it| it.addresses.contains(&at)));
         let modules = self.modules(mapped);
-        symbolic.add_hooks(hooks(&modules, |_| None).hooks, rethrow_ranges(&modules));
+        symbolic.add_hooks(hooks(&modules, |_| None).hooks, &rethrow_ranges(&modules));
     }
 }
 

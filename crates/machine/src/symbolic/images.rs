@@ -87,7 +87,7 @@ impl Symbolic {
     }
 
     /// Functions of a library that was loaded later.
-    pub(crate) fn add_hooks(&mut self, hooks: Vec<(u64, Hook)>, rethrows: Vec<Range<u64>>) {
+    pub(crate) fn add_hooks(&mut self, hooks: Vec<(u64, Hook)>, rethrows: &[Range<u64>]) {
         let all = Arc::make_mut(&mut self.image.hooks);
         let before = all.len();
         all.extend(hooks);
@@ -95,7 +95,7 @@ impl Symbolic {
             self.image.watched = Arc::new(self.image.hooks.keys().copied().collect());
         }
         if !rethrows.is_empty() {
-            self.image.rethrows = [&self.image.rethrows[..], &rethrows].concat().into();
+            self.image.rethrows = [&self.image.rethrows[..], rethrows].concat().into();
         }
     }
 
