@@ -52,9 +52,8 @@ impl Machine {
     ///
     /// # Errors
     /// One of the inputs does not exist.
-    pub fn follow(&mut self, inputs: &[Input], mut symbolic: Symbolic) -> Result<(), Errno> {
+    pub fn follow(&mut self, inputs: &[Input], symbolic: Symbolic) -> Result<(), Errno> {
         self.kernel.mark_inputs(inputs)?;
-        symbolic.set_entry(self.kernel.entry_point());
         self.engine.symbolic = Some(Box::new(symbolic));
         Ok(())
     }

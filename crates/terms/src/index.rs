@@ -1,55 +1,97 @@
-//! The table by which the pool finds terms: positions by hash, in one piece of memory.
+//! The table by which the pool finds terms: positions by hash, in two pieces of memory.
 //!
-//! Always: a position is in the table at most once, and at least a quarter of the cells is empty, so
-//! that every search ends. A cell keeps the hash beside the position: terms that differ are told
-//! apart without a look at them, and the table grows without hashing anything again. What is at a
+//! What was added lately is in a small table that stays in the processor's cache. When it is full, all
+//! of it goes to the large one at a time: one after the other each would wait for memory, together
+//! they wait once.
+//!
+//! Always: a position is in one of the tables, once, and at least a quarter of the cells of either is
+//! empty, so that every search ends. A cell keeps the hash beside the position: terms that differ are
+//! told apart without a look at them, and a table grows without hashing anything again. What is at a
 //! position is for the caller to know.
 
 /// Positions by hash.
 #[derive(Default)]
 pub(crate) struct Index {
-    /// The hash above, the position plus one below; zero if the cell is empty. As many as a power
-    /// of two, or none.
+    young: Cells,
+    old: Cells,
+}
+
+/// A table. As many cells as a power of two, or none: the hash above, the position plus one below;
+/// zero if the cell is empty.
+#[derive(Default)]
+struct Cells {
     cells: Vec<u64>,
     used: usize,
 }
 
-/// Where a search ended without success, to put a new position.
-#[derive(Clone, Copy)]
-pub(crate) struct Vacant(usize);
-
-const SMALLEST: usize = 1024;
+/// Cells of the table for what was added lately.
+const YOUNG: usize = 1024;
+const SMALLEST: usize = 4096;
 /// Below this the table grows by more than it must: fewer pages are used up by tables that were too
 /// small.
 const LARGE: usize = 1 << 18;
 
 impl Index {
     /// The position with this hash that `is` the one that is looked for.
+    #[inline(always)]
+    pub(crate) fn find(&self, hash: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
+        self.young.find(hash, &is).or_else(|| self.find_old(hash, &is))
+    }
+
+    #[inline(never)]
+    fn find_old(&self, hash: u32, is: &impl Fn(u32) -> bool) -> Option<u32> {
+        self.old.find(hash, is)
+    }
+
+    /// Adds a position that is not there.
     #[inline]
-    pub(crate) fn find(&self, hash: u32, is: impl Fn(u32) -> bool) -> Result<u32, Vacant> {
+    pub(crate) fn insert(&mut self, hash: u32, position: u32) {
+        if self.young.used * 2 >= self.young.cells.len() {
+            self.age();
+        }
+        self.young.used += 1;
+        self.young.put(u64::from(hash) << 32 | u64::from(position + 1));
+    }
+
+    #[cold]
+    fn age(&mut self) {
+        if self.young.cells.is_empty() {
+            self.young.cells = vec![0; YOUNG];
+            return;
+        }
+        self.old.used += self.young.used;
+        if self.old.used * 4 > self.old.cells.len() * 3 {
+            self.old.grow();
+        }
+        // A first look at all of the places, none of which waits for another.
+        let places = self.young.cells.iter().filter(|&&cell| cell != 0);
+        let seen = places.fold(0, |seen, &cell| seen ^ self.old.cells[self.old.start(cell)]);
+        std::hint::black_box(seen);
+        for cell in self.young.cells.iter_mut().filter(|cell| **cell != 0) {
+            self.old.put(std::mem::take(cell));
+        }
+        self.young.used = 0;
+    }
+}
+
+impl Cells {
+    #[inline(always)]
+    fn start(&self, cell: u64) -> usize {
+        (cell >> 32) as usize & (self.cells.len() - 1)
+    }
+
+    #[inline(always)]
+    fn find(&self, hash: u32, is: &impl Fn(u32) -> bool) -> Option<u32> {
         let last = self.cells.len().wrapping_sub(1);
         let mut at = hash as usize & last;
         loop {
             match self.cells.get(at) {
-                None | Some(0) => return Err(Vacant(at)),
+                None | Some(0) => return None,
                 Some(&cell) if cell >> 32 == u64::from(hash) && is(cell as u32 - 1) => {
-                    return Ok(cell as u32 - 1);
+                    return Some(cell as u32 - 1);
                 }
                 Some(_) => at = (at + 1) & last,
             }
-        }
-    }
-
-    /// Adds a position that was looked for, and nothing was added since.
-    #[inline]
-    pub(crate) fn insert(&mut self, vacant: Vacant, hash: u32, position: u32) {
-        let cell = u64::from(hash) << 32 | u64::from(position + 1);
-        self.used += 1;
-        if self.used * 4 > self.cells.len() * 3 {
-            self.grow();
-            self.put(cell);
-        } else {
-            self.cells[vacant.0] = cell;
         }
     }
 
@@ -68,9 +110,10 @@ impl Index {
     }
 
     /// Puts a cell that is not there.
+    #[inline(always)]
     fn put(&mut self, cell: u64) {
         let last = self.cells.len() - 1;
-        let mut at = (cell >> 32) as usize & last;
+        let mut at = self.start(cell);
         while self.cells[at] != 0 {
             at = (at + 1) & last;
         }
@@ -91,18 +134,18 @@ mod tests {
         let mut kept: Vec<u64> = Vec::new();
         for &value in &values {
             match index.find(hash(value), |at| kept[at as usize] == value) {
-                Ok(at) => assert_eq!(kept[at as usize], value),
-                Err(vacant) => {
+                Some(at) => assert_eq!(kept[at as usize], value),
+                None => {
                     assert!(!kept.contains(&value));
-                    index.insert(vacant, hash(value), kept.len() as u32);
+                    index.insert(hash(value), kept.len() as u32);
                     kept.push(value);
                 }
             }
         }
         for (at, &value) in kept.iter().enumerate() {
             let found = index.find(hash(value), |it| kept[it as usize] == value);
-            assert_eq!(found.ok(), Some(at as u32));
+            assert_eq!(found, Some(at as u32));
         }
-        assert!(index.find(5, |_| false).is_err());
+        assert!(index.find(5, |_| false).is_none());
     }
 }

@@ -11,7 +11,7 @@ use hashbrown::HashTable;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::facts::Facts;
-use crate::index::{Index, Vacant};
+use crate::index::Index;
 use crate::memo::Memo;
 use crate::operator::Kind;
 use crate::rewrite::{Accepted, Interval, Rule, RuleCounts};
@@ -61,6 +61,12 @@ impl Packed {
     }
 }
 
+/// The bit of a user with this hash. The index takes the lower bits.
+#[inline(always)]
+fn user(hash: u32) -> u64 {
+    1 << (hash >> 26)
+}
+
 type Hasher = BuildHasherDefault<FxHasher>;
 
 /// Owns terms and tables, and builds them.
@@ -75,6 +81,9 @@ pub struct Pool {
     facts: Vec<Facts>,
     /// Facts that were met lately, by hash: most terms have those of another.
     met: Vec<u32>,
+    /// For each term a few bits of the hashes of the terms whose first operand it is. Most terms that
+    /// are asked for are new, and these tell so without a search through all.
+    users: Vec<u64>,
     /// For each term the number of its support in `supports`.
     support_of: Vec<u32>,
     supports: Vec<Support>,
@@ -323,16 +332,23 @@ impl Pool {
         let node = self.pack(sort, op);
         let (hash, words) = (node.hash(), node.words());
         let is = |at: u32| self.nodes[at as usize].words() == words;
-        let vacant = match self.index.find(hash, is) {
-            Ok(found) => return Term::from_index(found as usize),
-            Err(vacant) => vacant,
-        };
-        self.make(vacant, hash, node, sort, op)
+        if self.may_exist(node, hash)
+            && let Some(found) = self.index.find(hash, is)
+        {
+            return Term::from_index(found as usize);
+        }
+        self.make(hash, node, sort, op)
+    }
+
+    /// Whether a term can be there: if it is, its first operand knows that.
+    #[inline(always)]
+    fn may_exist(&self, node: Packed, hash: u32) -> bool {
+        node.kind.arity() == 0 || self.users[node.words[0] as usize] & user(hash) != 0
     }
 
     /// Makes a term that is not there.
     #[inline(never)]
-    fn make(&mut self, vacant: Vacant, hash: u32, node: Packed, sort: Sort, op: Op) -> Term {
+    fn make(&mut self, hash: u32, node: Packed, sort: Sort, op: Op) -> Term {
         let facts = match op {
             Op::Const(_) => 0,
             _ => {
@@ -349,7 +365,11 @@ impl Pool {
         self.nodes.push(node);
         self.support_of.push(support);
         self.facts_of.push(facts);
-        self.index.insert(vacant, hash, term.index() as u32);
+        self.users.push(0);
+        if node.kind.arity() > 0 {
+            self.users[node.words[0] as usize] |= user(hash);
+        }
+        self.index.insert(hash, term.index() as u32);
         term
     }
 

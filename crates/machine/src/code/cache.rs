@@ -411,6 +411,8 @@ fn decode(
     for page in start / PAGE..=at.saturating_sub(1).max(start) / PAGE {
         space.watch_code(page * PAGE);
     }
+    // What is decoded is looked at: a program may have made its code out of its input.
+    space.look(start, at.saturating_sub(start));
     polish::polish(ops, &mut end, marks);
     let flags_unread = polish::flags_unread(ops, &end);
     let effects = Effects::of_block(ops, &end);

@@ -42,11 +42,12 @@ pub(super) fn help(
             let mut area = [0; 512];
             space.read(at, &mut area)?;
             cpu.save_vector_state(&mut area);
-            space.write(at, &area)?;
+            space.write(at, &area[..416])?;
         }
         Helper::Fxrstor => {
             let at = cpu.get(a);
             touch_end(space, at)?;
+            space.stop_at_marks(at, 512)?;
             let mut area = [0; 512];
             space.read(at, &mut area)?;
             cpu.restore_vector_state(&area)?;
@@ -105,6 +106,7 @@ pub(super) fn help(
             let (data, mask) = (cpu.pair(a).to_le_bytes(), cpu.pair(b).to_le_bytes());
             let at = cpu.get(slots::RDI);
             // The bytes that stay count as touched, too.
+            space.stop_at_marks(at, bytes as u64)?;
             let mut whole = [0; 16];
             if let Err(fault) = space.read(at, &mut whole[..bytes]) {
                 // What cannot be read cannot be written, but it is the store that faults.

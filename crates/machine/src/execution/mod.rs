@@ -112,7 +112,6 @@ impl Following {
         let mut kernel = machine.into_kernel();
         kernel.mark_inputs(inputs)?;
         let mut symbolic = Symbolic::new(Relaxations { clauses: false, ..options.relax });
-        symbolic.set_entry(kernel.entry_point());
         if options.check_memory {
             symbolic.check_memory();
         }

@@ -100,10 +100,17 @@ impl Call<'_> {
         if address == 0 { Ok(()) } else { self.put(address, bytes) }
     }
 
+    /// A string in the caller's memory, at most `limit` bytes of it.
+    pub(crate) fn string(&mut self, address: u64, limit: usize) -> Result<Vec<u8>, Errno> {
+        let text = self.space().read_string(address, limit).map_err(|_| Errno::EFAULT)?;
+        let end = if text.len() < limit { 1 } else { 0 };
+        self.space().look(address, text.len() as u64 + end);
+        Ok(text)
+    }
+
     /// A path in the caller's memory.
     pub(crate) fn path(&mut self, address: u64) -> Result<Vec<u8>, Errno> {
-        let path = self.space().read_string(address, PATH_MAX).map_err(|_| Errno::EFAULT)?;
-        self.space().look(address, path.len() as u64 + 1);
+        let path = self.string(address, PATH_MAX)?;
         if path.len() >= PATH_MAX { Err(Errno::ENAMETOOLONG) } else { Ok(path) }
     }
 
@@ -116,8 +123,7 @@ impl Call<'_> {
             if at == 0 {
                 break;
             }
-            let string = self.space().read_string(at, 1 << 17).map_err(|_| Errno::EFAULT)?;
-            self.space().look(at, string.len() as u64 + 1);
+            let string = self.string(at, 1 << 17)?;
             size += string.len() + 9;
             if size > 1 << 21 {
                 return Err(Errno::E2BIG);

@@ -10,13 +10,13 @@ use stunt_terms::{Assignment, InputByte, Support, Term};
 use super::{
     Kernel,
     errno::Errno,
-    fs::{Caller, Content, InodeId, Node, Object},
+    fs::{Caller, InodeId, Node, Object, Place, SourceId},
     kernel::FIRST_PID,
     memory_calls::FileSource,
     process::Process,
 };
 use crate::{
-    memory::{Mark, Source},
+    memory::Mark,
     symbolic::{self, Meaning, Symbolic},
 };
 
@@ -52,6 +52,12 @@ pub(crate) struct FileInput {
 }
 
 impl FileInput {
+    /// A file of which every byte is to be hidden.
+    #[cfg(test)]
+    pub(crate) fn whole(source: u16) -> Self {
+        Self { source, public: Arc::new([]) }
+    }
+
     /// What the byte at an offset stands for.
     pub(crate) fn mark(&self, offset: u64) -> Option<Mark> {
         let offset = u32::try_from(offset).ok()?;
@@ -60,14 +66,26 @@ impl FileInput {
     }
 }
 
-/// The files that are inputs.
+/// Bytes with what they stand for.
+type Marked = Arc<[(Mark, u8)]>;
+
+/// The inputs, as far as the kernel has them.
 #[derive(Clone, Default)]
-pub(crate) struct Inputs(Arc<BTreeMap<InodeId, FileInput>>);
+pub(crate) struct Inputs {
+    files: Arc<BTreeMap<InodeId, FileInput>>,
+    /// What `/proc` tells about arguments and environment.
+    arguments: Marked,
+    environment: Marked,
+}
 
 impl Inputs {
-    /// What is known about a file, if it is an input.
-    pub(crate) fn of(&self, inode: InodeId) -> Option<&FileInput> {
-        self.0.get(&inode)
+    /// The bytes of inputs that are in a text about a process.
+    pub(crate) fn told_by(&self, text: &str) -> &[(Mark, u8)] {
+        match text {
+            "cmdline" => &self.arguments,
+            "environ" => &self.environment,
+            _ => &[],
+        }
     }
 }
 
@@ -78,6 +96,7 @@ impl Kernel {
     /// There is no such file, argument, variable or connection.
     pub fn mark_inputs(&mut self, inputs: &[Input]) -> Result<(), Errno> {
         let mut files = BTreeMap::new();
+        let (mut arguments, mut environment) = (Vec::new(), Vec::new());
         for (input, source) in inputs.iter().zip(0u16..) {
             let known = FileInput { source, public: input.public.clone().into() };
             match &input.place {
@@ -97,15 +116,22 @@ impl Kernel {
                 }
                 InputPlace::Argument(number) => {
                     let at = self.start_pointer(8 + 8 * *number as u64)?;
-                    self.mark_string(at, &known)?;
+                    arguments.extend(self.mark_string(at, &known)?);
                 }
                 InputPlace::Variable(name) => {
                     let at = self.variable(name)?;
-                    self.mark_string(at, &known)?;
+                    environment.extend(self.mark_string(at, &known)?);
                 }
             }
         }
-        self.inputs = Inputs(Arc::new(files));
+        for (&inode, input) in &files {
+            self.files.mark_input(inode, input.clone())?;
+        }
+        self.inputs = Inputs {
+            files: Arc::new(files),
+            arguments: arguments.into(),
+            environment: environment.into(),
+        };
         Ok(())
     }
 
@@ -156,11 +182,14 @@ impl Kernel {
         }
     }
 
-    fn mark_string(&mut self, at: u64, input: &FileInput) -> Result<(), Errno> {
+    fn mark_string(&mut self, at: u64, input: &FileInput) -> Result<Vec<(Mark, u8)>, Errno> {
         let space = self.process(FIRST_PID).space();
         let text = space.read_string(at, 1 << 17).map_err(|_| Errno::EINVAL)?;
-        space.mark(at, (0..text.len() as u64).map(|offset| input.mark(offset)));
-        Ok(())
+        let marks: Vec<Option<Mark>> =
+            (0..text.len() as u64).map(|offset| input.mark(offset)).collect();
+        space.mark(at, &marks);
+        let bytes = text.into_iter().zip(0..);
+        Ok(bytes.filter_map(|(byte, offset)| Some((input.mark(offset)?, byte))).collect())
     }
 
     /// Takes a thread back to before the unit whose tests it stands before.
@@ -192,28 +221,31 @@ impl Kernel {
     /// Gives everything that depends on the input the value that it has for another one: files,
     /// marked bytes, and slots, in all processes. `symbolic` knows the new input already.
     pub(crate) fn rebind(&mut self, old: &Assignment, new: &Assignment, symbolic: &mut Symbolic) {
-        let inputs = Arc::clone(&self.inputs.0);
+        let inputs = Arc::clone(&self.inputs.files);
         for (&inode, input) in inputs.iter() {
             let length = old.source(input.source).len().max(new.source(input.source).len());
             let changed: Vec<(u64, u8)> = (0..length as u32)
                 .map(|offset| InputByte::new(input.source, offset))
                 .filter(|&byte| old.get(byte) != new.get(byte))
-                .filter(|byte| input.mark(u64::from(byte.offset)).is_some())
+                .filter(|byte| self.is_original(inode, u64::from(byte.offset), input))
                 .map(|byte| (u64::from(byte.offset), new.get(byte)))
                 .collect();
-            if changed.is_empty() {
-                continue;
-            }
-            self.files.rewrite(inode, changed);
-            let Some((content, _)) = self.files.mapped_content(inode.number()) else { continue };
-            let source = self.source(content, inode);
-            for process in self.processes.0.values_mut() {
-                if let Some(space) = &mut process.space {
-                    space.exchange_source(&source);
-                }
+            if !changed.is_empty() {
+                self.files.rewrite(inode, changed);
+                self.exchange_source(inode);
             }
         }
         let changes = changes(old, new);
+        let written = self.files.give_values(|mark| match Meaning::of(mark)? {
+            Meaning::Input(byte) => Some(new.get(byte)),
+            Meaning::Piece(term, piece) => {
+                let depends = symbolic.depends_on(term, &changes);
+                depends.then(|| (symbolic.value(term) >> (8 * u32::from(piece))) as u8)
+            }
+        });
+        for inode in written {
+            self.exchange_source(inode);
+        }
         for process in self.processes.0.values_mut() {
             for thread in &mut process.threads {
                 symbolic::give_values(&mut thread.cpu, &mut |term| symbolic.value(term));
@@ -236,9 +268,22 @@ impl Kernel {
         }
     }
 
-    /// The content of a file as memory sees it, marked if it is an input.
-    pub(crate) fn source(&self, content: Content, inode: InodeId) -> Arc<dyn Source> {
-        FileSource::shared(content, inode, self.inputs.of(inode).cloned())
+    /// Whether a byte of an input is still in its file, and is to be hidden.
+    fn is_original(&self, inode: InodeId, offset: u64, input: &FileInput) -> bool {
+        let place = Place { source: SourceId::Inode(inode), offset };
+        let mark = self.files.marks_at(place, 1).and_then(|marks| marks[0]);
+        mark.is_some() && mark == input.mark(offset)
+    }
+
+    /// A file always had the content that it has now.
+    fn exchange_source(&mut self, inode: InodeId) {
+        let Some((content, _)) = self.files.mapped_content(inode.number()) else { return };
+        let source = FileSource::shared(content, inode);
+        for process in self.processes.0.values_mut() {
+            if let Some(space) = &mut process.space {
+                space.exchange_source(&source);
+            }
+        }
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Kernel {
     pub(crate) mapped: BTreeSet<InodeId>,
     /// Files that are followed.
     pub(crate) inputs: Inputs,
+    /// Where a file with code was just mapped.
+    pub(crate) mapped_code: Option<u64>,
 }
 
 /// What a machine is started with.
@@ -127,6 +129,7 @@ impl Kernel {
             stuck: None,
             mapped: BTreeSet::new(),
             inputs: Inputs::default(),
+            mapped_code: None,
         };
         kernel.tell_time();
         let mut call = Call {
@@ -161,6 +164,7 @@ impl Kernel {
             stuck: self.stuck,
             mapped: self.mapped.clone(),
             inputs: self.inputs.clone(),
+            mapped_code: self.mapped_code,
         }
     }
 

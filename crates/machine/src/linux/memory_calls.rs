@@ -6,11 +6,12 @@ use super::{
     call::{Call, Flow},
     errno::Errno,
     fs::{Content, FileId, InodeId, Object},
-    inputs::FileInput,
     kernel::MAPPING_TOP,
     numbers as n,
 };
-use crate::memory::{Backing, Mark, PAGE, Protection, Region, Source, TOP, page_ceil, page_floor};
+use crate::memory::{
+    Backing, Mark, PAGE, Protection, Region, Source, TOP, Unsynced, page_ceil, page_floor,
+};
 
 /// Mappings that a process may have: `vm.max_map_count`.
 const MOST_REGIONS: usize = 65_530;
@@ -27,16 +28,11 @@ const MAP_FIXED_NOREPLACE: u64 = 0x10_0000;
 pub(crate) struct FileSource {
     content: Content,
     identity: u64,
-    input: Option<FileInput>,
 }
 
 impl FileSource {
-    pub(crate) fn shared(
-        content: Content,
-        inode: InodeId,
-        input: Option<FileInput>,
-    ) -> Arc<dyn Source> {
-        Arc::new(Self { content, identity: inode.number(), input })
+    pub(crate) fn shared(content: Content, inode: InodeId) -> Arc<dyn Source> {
+        Arc::new(Self { content, identity: inode.number() })
     }
 }
 
@@ -54,12 +50,11 @@ impl Source for FileSource {
     }
 
     fn is_marked(&self) -> bool {
-        self.input.is_some()
+        self.content.marks().is_some()
     }
 
     fn mark(&self, offset: u64) -> Option<Mark> {
-        let input = self.input.as_ref().filter(|_| offset < self.content.len())?;
-        input.mark(offset)
+        if offset < self.content.len() { self.content.marks()?.get(offset) } else { None }
     }
 }
 
@@ -138,6 +133,9 @@ fn map(call: &mut Call<'_>) -> Result<u64, Errno> {
     } else {
         place(call, hint, length, flags)?
     };
+    if protection.contains(Protection::EXECUTE) && matches!(backing, Backing::File { .. }) {
+        call.kernel.mapped_code = Some(start);
+    }
     call.space().map(Region { start, end: start + length, protection, shared, backing, name });
     Ok(start)
 }
@@ -169,7 +167,7 @@ fn anonymous_file(call: &mut Call<'_>, length: u64) -> Result<(Backing, Arc<str>
     })?;
     call.kernel.keep_mapped(inode);
     call.kernel.files.release(file);
-    let source = FileSource::shared(content, inode, None);
+    let source = FileSource::shared(content, inode);
     Ok((Backing::File { source, offset: 0 }, Arc::from("/dev/zero (deleted)")))
 }
 
@@ -197,7 +195,7 @@ fn file_backing(
     if shared {
         call.kernel.keep_mapped(inode);
     }
-    let source = call.kernel.source(content, inode);
+    let source = FileSource::shared(content, inode);
     Ok((Backing::File { source, offset }, name.into()))
 }
 
@@ -429,8 +427,8 @@ impl super::Kernel {
         if !space.has_unsynced() {
             return;
         }
-        for (identity, offset, bytes) in space.take_unsynced() {
-            self.files.write_back(identity, offset, &bytes);
+        for Unsynced { identity, offset, bytes, marks } in space.take_unsynced() {
+            self.files.write_back(identity, offset, &bytes, marks.as_deref());
             self.file_changed(identity, Some(pid));
         }
     }
@@ -444,9 +442,10 @@ impl super::Kernel {
                 continue;
             }
             if source.is_none() {
-                source = self.files.mapped_content(identity).map(|(content, inode)| {
-                    FileSource::shared(content, inode, self.inputs.of(inode).cloned())
-                });
+                source = self
+                    .files
+                    .mapped_content(identity)
+                    .map(|(content, inode)| FileSource::shared(content, inode));
             }
             if let Some(source) = &source {
                 space.refresh(source);

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::Kernel;
+use super::{Kernel, process::Program};
 use crate::{
     code::{Code, Compile, Model, slots},
     cpu::{self, Cpu, Exception, Stop},
@@ -70,7 +70,7 @@ impl Kernel {
         let cpu = process.threads[0].cpu.clone();
         let Some(space) = &mut process.space else { return };
         let mut aside = Aside::new(&cpu, space);
-        let found = hooks(&modules, |resolver| aside.resolve(resolver));
+        let known = hooks(&modules, |resolver| aside.resolve(resolver));
         let libraries = space
             .regions()
             .filter(|region| region.protection.contains(Protection::EXECUTE))
@@ -80,21 +80,37 @@ impl Kernel {
             })
             .map(|region| region.start..region.end)
             .collect();
-        symbolic.begin_checks(&cpu, space, libraries);
-        symbolic.set_hooks(found, rethrow_ranges(&modules));
+        if symbolic.is_first_program() {
+            symbolic.begin_checks(&cpu, space, libraries);
+        }
+        let mut pointer = |at| {
+            let mut bytes = [0; 8];
+            space.read(at, &mut bytes).ok()?;
+            Some((at, u64::from_le_bytes(bytes)))
+        };
+        let streams = known.streams.into_iter().filter_map(&mut pointer).collect();
+        symbolic.set_hooks(known.hooks, rethrow_ranges(&modules), streams);
     }
 
-    /// Where the first process begins, after its libraries are loaded.
-    pub(crate) fn entry_point(&self) -> Option<u64> {
-        const AT_ENTRY: u64 = 9;
-        let process = self.processes.0.get(&super::kernel::FIRST_PID)?;
-        let mut pairs = process.program.auxiliary.chunks_exact(16).map(|pair| {
-            let word =
-                |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
-            (word(0), word(8))
-        });
-        pairs.find(|&(key, _)| key == AT_ENTRY).map(|(_, value)| value)
+    /// The same for a library that was just mapped at an address, by a program that runs already.
+    /// Functions that choose an implementation cannot be asked yet.
+    pub(crate) fn hook_library(&mut self, pid: u32, at: u64, symbolic: &mut Symbolic) {
+        let Some(space) = &self.process(pid).space else { return };
+        let mut mapped = mapped_files(space);
+        mapped.retain(|_, mappings| mappings.iter().any(|it| it.addresses.contains(&at)));
+        let modules = self.modules(mapped);
+        symbolic.add_hooks(hooks(&modules, |_| None).hooks, &rethrow_ranges(&modules));
     }
+}
+
+/// Where a program begins, after its libraries are loaded.
+pub(crate) fn entry_point(program: &Program) -> Option<u64> {
+    const AT_ENTRY: u64 = 9;
+    let mut pairs = program.auxiliary.chunks_exact(16).map(|pair| {
+        let word = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().expect("8 bytes"));
+        (word(0), word(8))
+    });
+    pairs.find(|&(key, _)| key == AT_ENTRY).map(|(_, value)| value)
 }
 
 /// A copy of a process, in which the functions are called that choose an implementation. They

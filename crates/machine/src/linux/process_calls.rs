@@ -15,6 +15,7 @@ use super::{
     timers::Timers,
 };
 use crate::code::slots;
+use crate::memory::AddressSpace;
 
 const INFINITY: u64 = u64::MAX;
 
@@ -227,7 +228,7 @@ fn prctl(call: &mut Call<'_>) -> Result<u64, Errno> {
         3 => Ok(1),
         // PR_SET_NAME
         15 => {
-            let text = call.space().read_string(a, 15).map_err(|_| Errno::EFAULT)?;
+            let text = call.string(a, 15)?;
             let mut name = [0; 16];
             name[..text.len()].copy_from_slice(&text);
             call.thread().name = name;
@@ -341,7 +342,7 @@ fn binary(call: &mut Call<'_>, path: &[u8]) -> Result<Binary, Errno> {
             };
             let content = files.content(inode).map_err(|_| Errno::EACCES)?.clone();
             let path = files.file_name(opened.file)?.into();
-            Ok(Binary { source: FileSource::shared(content, inode, None), path })
+            Ok(Binary { source: FileSource::shared(content, inode), path })
         })();
         files.release(opened.file);
         result
@@ -399,9 +400,13 @@ pub(crate) fn execute(
     // From here on there is no way back.
     let (pid, tid) = (call.pid, call.tid);
     call.kernel.sync_mappings_if_any(pid);
+    let old = call.process().space.as_mut();
+    let looks = old.map(AddressSpace::take_looks).unwrap_or_default();
     call.kernel.give_back_space(pid);
     let process = call.kernel.process(pid);
     process.space = Some(space);
+    // What the call looked at is still to be told.
+    looks.into_iter().for_each(|(mark, value)| process.space().look_elsewhere(mark, value));
     process.program = program;
     process.timers = Timers::default();
     // The other threads end; the caller becomes the first.

@@ -10,6 +10,7 @@ use super::{
     call::{Call, Flow},
     errno::Errno,
     kernel::{self, FIRST_PID},
+    modules::entry_point,
     numbers as n,
     process::{Blocked, Death, Process, State},
     signal::{self, Effect, SIGKILL, SIGSEGV, SIGTRAP, Signal, bit},
@@ -387,6 +388,12 @@ impl Kernel {
                 break false;
             }
             let quantum = until - self.executed;
+            if let Some(symbolic) = &mut engine.symbolic {
+                let quiet = self.is_quiet_output(pid);
+                let program = &self.process(pid).program;
+                let entry = || entry_point(program);
+                symbolic.take_turn((pid, tid), &program.auxiliary, entry, quiet);
+            }
             let Process { space, threads, stopped, .. } = self.process(pid);
             let thread = threads.iter_mut().find(|thread| thread.tid == tid);
             let (Some(space), Some(thread), false) = (space, thread, *stopped) else {
@@ -396,6 +403,14 @@ impl Kernel {
             let stop = engine.run(&mut thread.cpu, space, quantum);
             let done = thread.cpu.executed() - before;
             let rip = thread.cpu.rip();
+            if let Some(symbolic) = &mut engine.symbolic {
+                // Code that was made out of the input. Whoever stops before each test could not go
+                // back to before it.
+                let looks = space.take_looks();
+                if !symbolic.in_steps() {
+                    symbolic.looked_at(looks);
+                }
+            }
             self.executed += done;
             self.clock.advance(done);
             if engine.halted() {
@@ -418,14 +433,19 @@ impl Kernel {
                         let looks = space.take_looks();
                         if !looks.is_empty() {
                             symbolic.begin_outside();
-                        }
-                        for (at, length) in looks {
-                            symbolic.looked_at(space, at, length);
+                            symbolic.looked_at(looks);
                         }
                         if symbolic.halted() {
                             engine.before_call = before;
                             return self.halt(engine, next, goes_on);
                         }
+                    }
+                    if let Some(symbolic) = &mut engine.symbolic
+                        && let Some(at) = self.mapped_code.take()
+                        && symbolic.has_hooks()
+                        && self.processes.0.contains_key(&pid)
+                    {
+                        self.hook_library(pid, at, symbolic);
                     }
                     if self.exhausted(pid) || self.files.held() > self.memory {
                         return Turn::Ended(Ending::Limit(LimitReached::Memory));
@@ -462,6 +482,15 @@ impl Kernel {
         }
         self.sync_after_turn(pid);
         Turn::Over
+    }
+
+    /// Whether nobody inside the machine reads what a process writes to its standard streams.
+    fn is_quiet_output(&self, pid: u32) -> bool {
+        let Some(process) = self.processes.0.get(&pid) else { return false };
+        [1, 2].into_iter().all(|fd| {
+            // Who has closed one writes nothing to it.
+            process.descriptors.get(fd).map_or(true, |file| self.files.is_output(file))
+        })
     }
 
     /// Stops in the middle of a turn, which goes on when the run does, unless the thread does not.

@@ -345,11 +345,14 @@ pub(crate) fn leave(process: &mut Process, tid: u32) -> Result<(), Fault> {
     let frame = thread.cpu.get(slots::RSP).wrapping_sub(8);
     let mut bytes = [0; FRAME];
     space.read(frame, &mut bytes)?;
+    // A handler may have changed what was saved; terms cannot follow that.
+    space.look(frame, FRAME as u64);
     let get = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
     let saved = get(CONTEXT_AT + 184);
     if saved != 0 {
         let mut area = [0; 512];
         space.read(saved, &mut area)?;
+        space.look(saved, 512);
         // The kernel ignores bits that do not exist.
         area[26] = 0;
         area[27] = 0;

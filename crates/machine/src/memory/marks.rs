@@ -14,7 +14,7 @@ use super::PAGE;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mark(pub(crate) NonZeroU64);
 
-/// Bytes in a line, and lines in a page.
+/// Bytes in a line.
 const LINE: u64 = 64;
 
 /// The marks of one line.
@@ -23,14 +23,25 @@ type Line = [Option<Mark>; LINE as usize];
 /// The marks of one page.
 #[derive(Clone)]
 struct MarkedPage {
-    lines: [Option<Arc<Line>>; (PAGE / LINE) as usize],
+    lines: [Option<Arc<Line>>; LINES],
+    /// Which bytes of each line are marked: most looks need no more.
+    bits: [u64; LINES],
     /// How many bytes are marked.
     count: u32,
 }
 
+/// Lines in a page.
+const LINES: usize = (PAGE / LINE) as usize;
+
+/// The bits from `first` to `last`, both within a line.
+#[inline(always)]
+fn span(first: u64, last: u64) -> u64 {
+    (u64::MAX >> (LINE - 1 - last)) & (u64::MAX << first)
+}
+
 impl MarkedPage {
     fn new() -> Self {
-        Self { lines: [const { None }; (PAGE / LINE) as usize], count: 0 }
+        Self { lines: [const { None }; LINES], bits: [0; LINES], count: 0 }
     }
 
     #[inline]
@@ -38,28 +49,34 @@ impl MarkedPage {
         self.lines[(offset / LINE) as usize].as_ref()?[(offset % LINE) as usize]
     }
 
-    fn set(&mut self, offset: u64, mark: Option<Mark>) {
-        let line = &mut self.lines[(offset / LINE) as usize];
-        if mark.is_none() && line.is_none() {
-            return;
+    /// Sets or takes away marks of neighbours on one line.
+    #[inline]
+    fn set_on_line(&mut self, offset: u64, marks: &[Option<Mark>]) {
+        let (number, first) = ((offset / LINE) as usize, offset % LINE);
+        let mut new = 0;
+        for (mark, k) in marks.iter().zip(first..) {
+            new |= u64::from(mark.is_some()) << k;
         }
-        let line = Arc::make_mut(line.get_or_insert_with(|| Arc::new([None; LINE as usize])));
-        let cell = &mut line[(offset % LINE) as usize];
-        self.count += u32::from(mark.is_some());
-        self.count -= u32::from(cell.is_some());
-        *cell = mark;
+        let old = self.bits[number] & span(first, first + marks.len() as u64 - 1);
+        self.bits[number] = self.bits[number] & !old | new;
+        self.count = self.count + new.count_ones() - old.count_ones();
+        if old | new != 0 {
+            let line = &mut self.lines[number];
+            let line = Arc::make_mut(line.get_or_insert_with(|| Arc::new([None; LINE as usize])));
+            line[first as usize..first as usize + marks.len()].copy_from_slice(marks);
+        }
     }
 
     /// Whether any byte from `first` to `last` is marked.
     #[inline]
     fn any(&self, first: u64, last: u64) -> bool {
-        (first / LINE..=last / LINE).any(|number| {
-            self.lines[number as usize].as_ref().is_some_and(|line| {
-                let from = if number == first / LINE { first % LINE } else { 0 };
-                let to = if number == last / LINE { last % LINE } else { LINE - 1 };
-                line[from as usize..=to as usize].iter().any(Option::is_some)
-            })
-        })
+        let (from, to) = ((first / LINE) as usize, (last / LINE) as usize);
+        if from == to {
+            return self.bits[from] & span(first % LINE, last % LINE) != 0;
+        }
+        self.bits[from] & span(first % LINE, LINE - 1) != 0
+            || self.bits[to] & span(0, last % LINE) != 0
+            || self.bits[from + 1..to].iter().any(|&bits| bits != 0)
     }
 }
 
@@ -155,10 +172,13 @@ impl Marks {
         if offset + count <= PAGE {
             let Some(page) = self.pages.get(&(address / PAGE)) else { return false };
             if offset % LINE + count <= LINE {
-                let Some(line) = &page.lines[(offset / LINE) as usize] else { return false };
-                let first = (offset % LINE) as usize;
-                into.copy_from_slice(&line[first..first + into.len()]);
-                return into.iter().any(Option::is_some);
+                let (number, first) = ((offset / LINE) as usize, offset % LINE);
+                if page.bits[number] & span(first, first + count - 1) == 0 {
+                    return false;
+                }
+                let Some(line) = &page.lines[number] else { return false };
+                into.copy_from_slice(&line[first as usize..first as usize + into.len()]);
+                return true;
             }
             for (mark, at) in into.iter_mut().zip(offset..) {
                 *mark = page.get(at);
@@ -181,44 +201,57 @@ impl Marks {
 
     /// Sets or takes away the mark of each byte from `address` on; gives the pages that were
     /// without marks and are no longer.
-    pub(super) fn set(
-        &mut self,
-        address: u64,
-        marks: impl IntoIterator<Item = Option<Mark>>,
-        mut fresh: impl FnMut(u64),
-    ) {
-        let mut marks = marks.into_iter().zip(0u64..).peekable();
-        while let Some(&(_, done)) = marks.peek() {
-            let at = address.wrapping_add(done);
-            let number = at / PAGE;
-            if !self.pages.contains_key(&number) {
-                // A page is not made to be told that nothing is on it.
-                let end = PAGE - at % PAGE;
-                while marks.next_if(|&(mark, k)| mark.is_none() && k - done < end).is_some() {}
-                match marks.peek() {
-                    Some(&(_, k)) if k - done < end => fresh(number),
-                    _ => continue,
+    pub(super) fn set(&mut self, address: u64, marks: &[Option<Mark>], mut fresh: impl FnMut(u64)) {
+        let mut done = 0;
+        while done < marks.len() {
+            let at = address.wrapping_add(done as u64);
+            let count = (marks.len() - done).min((PAGE - at % PAGE) as usize);
+            self.set_on_page(at, &marks[done..done + count], &mut fresh);
+            done += count;
+        }
+    }
+
+    fn set_on_page(&mut self, at: u64, marks: &[Option<Mark>], fresh: &mut impl FnMut(u64)) {
+        let number = at / PAGE;
+        let offset = at % PAGE;
+        match self.pages.get(&number) {
+            // A page is not made, or copied, to be told that nothing is on it.
+            None if marks.iter().all(Option::is_none) => return,
+            None => fresh(number),
+            Some(page) => {
+                let last = offset + marks.len() as u64 - 1;
+                if !page.any(offset, last) && marks.iter().all(Option::is_none) {
+                    return;
                 }
             }
-            let pages = Arc::make_mut(&mut self.pages);
-            let page = pages.entry(number).or_insert_with(|| Arc::new(MarkedPage::new()));
-            let page = Arc::make_mut(page);
-            while let Some((mark, k)) =
-                marks.next_if(|&(_, k)| address.wrapping_add(k) / PAGE == number)
-            {
-                page.set(address.wrapping_add(k) % PAGE, mark);
-            }
-            if page.count == 0 {
-                pages.remove(&number);
-            }
+        }
+        let pages = Arc::make_mut(&mut self.pages);
+        let page = pages.entry(number).or_insert_with(|| Arc::new(MarkedPage::new()));
+        let page = Arc::make_mut(page);
+        let mut done = 0;
+        while done < marks.len() {
+            let offset = offset + done as u64;
+            let count = (marks.len() - done).min((LINE - offset % LINE) as usize);
+            page.set_on_line(offset, &marks[done..done + count]);
+            done += count;
+        }
+        if page.count == 0 {
+            pages.remove(&number);
         }
     }
 
     /// Takes away the marks of `length` bytes.
     #[inline]
     pub(super) fn clear(&mut self, address: u64, length: u64) {
-        if self.any(address, length) {
-            self.set(address, (0..length).map(|_| None), |_| {});
+        const NONE: [Option<Mark>; LINE as usize] = [None; LINE as usize];
+        if !self.any(address, length) {
+            return;
+        }
+        let mut done = 0;
+        while done < length {
+            let count = (length - done).min(LINE);
+            self.set(address.wrapping_add(done), &NONE[..count as usize], |_| {});
+            done += count;
         }
     }
 
@@ -252,7 +285,7 @@ mod tests {
     fn marks_are_kept_byte_by_byte_and_page_by_page() {
         let mut marks = Marks::default();
         let mut fresh = Vec::new();
-        marks.set(PAGE - 2, [1, 2, 3, 0, 5].map(mark), |page| fresh.push(page));
+        marks.set(PAGE - 2, &[1, 2, 3, 0, 5].map(mark), |page| fresh.push(page));
         assert_eq!(fresh, [0, 1]);
         assert_eq!(marks.get(PAGE - 1), mark(2));
         assert_eq!(marks.get(PAGE + 1), None);
@@ -268,9 +301,9 @@ mod tests {
     #[test]
     fn nothing_makes_no_page() {
         let mut marks = Marks::default();
-        marks.set(10, [None; 9000], |_| panic!("no page is needed"));
-        marks.set(10, [None, mark(7)], |_| {});
-        marks.set(0, [None; 9000], |_| panic!("it is there"));
+        marks.set(10, &[None; 9000], |_| panic!("no page is needed"));
+        marks.set(10, &[None, mark(7)], |_| {});
+        marks.set(0, &[None; 9000], |_| panic!("it is there"));
         assert!(marks.pages.is_empty());
     }
 
@@ -278,7 +311,7 @@ mod tests {
     fn neighbours_are_looked_at_together() {
         let mut marks = Marks::default();
         for at in [60, 63, 64, 200, PAGE - 1, PAGE, 3 * PAGE + 7] {
-            marks.set(at, [mark(at + 1)], |_| {});
+            marks.set(at, &[mark(at + 1)], |_| {});
         }
         for length in [1, 2, 4, 8, 16] {
             for at in (0..300).chain(PAGE - 40..PAGE + 40).chain(3 * PAGE - 20..3 * PAGE + 20) {

@@ -23,7 +23,7 @@ pub use fault::{Access, Fault, Reason};
 pub use marks::Mark;
 pub use regions::{Backing, Protection, Region};
 pub use source::Source;
-pub use space::AddressSpace;
+pub use space::{AddressSpace, Unsynced};
 pub(crate) use tlb::LINES;
 
 /// The size of a page, in bytes.

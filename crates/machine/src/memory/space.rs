@@ -30,6 +30,18 @@ fn fresh_version() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+/// A page of a shared region that was written and not yet brought to its file.
+pub struct Unsynced {
+    /// Which file.
+    pub identity: u64,
+    /// Where in the file.
+    pub offset: u64,
+    /// What the page holds.
+    pub bytes: Vec<u8>,
+    /// What its bytes stand for, if any stands for more than its value.
+    pub marks: Option<Vec<Option<Mark>>>,
+}
+
 /// The memory of a process.
 pub struct AddressSpace {
     tlb: Tlb,
@@ -54,8 +66,8 @@ pub struct AddressSpace {
     blind: bool,
     /// Stores to marked bytes stop as well.
     guarded: bool,
-    /// Marked bytes that the kernel looked at.
-    looked: Vec<(u64, u64)>,
+    /// Marked bytes that were looked at as values, by the kernel or as code.
+    looked: Vec<(Mark, u8)>,
 }
 
 impl AddressSpace {
@@ -135,9 +147,12 @@ impl AddressSpace {
         // Most often it is a page with marks that was read before. When its last mark is gone, it
         // gets a line as other pages have it.
         if let Some(bytes) = self.tlb.load_marked(address) {
+            if self.blind {
+                return Ok(bytes);
+            }
             match self.marks.look(address, N as u64) {
-                Look::Here if !self.blind => return Err(fault),
-                Look::Here | Look::Near => return Ok(bytes),
+                Look::Here => return Err(fault),
+                Look::Near => return Ok(bytes),
                 Look::Elsewhere => {}
             }
         }
@@ -392,7 +407,7 @@ impl AddressSpace {
         }
         self.take(1, address, access)?;
         *self.table.entry(start / PAGE) = Some(Arc::new(page));
-        self.mark(start, marks);
+        self.mark(start, &marks);
         Ok(())
     }
 
@@ -405,7 +420,7 @@ impl AddressSpace {
     // ---- marks ---------------------------------------------------------------------------
 
     /// Says what the bytes from `address` on stand for.
-    pub(crate) fn mark(&mut self, address: u64, marks: impl IntoIterator<Item = Option<Mark>>) {
+    pub(crate) fn mark(&mut self, address: u64, marks: &[Option<Mark>]) {
         let tlb = &mut self.tlb;
         self.marks.set(address, marks, |number| tlb.drop_page(number));
     }
@@ -487,15 +502,39 @@ impl AddressSpace {
         self.guarded = true;
     }
 
+    /// Stops as a load would, if one of these bytes is marked: for whoever reads them in one piece.
+    ///
+    /// # Errors
+    /// One of them is marked, and loads of marked bytes stop.
+    pub(crate) fn stop_at_marks(&self, address: u64, length: u64) -> Result<(), Fault> {
+        if self.blind || !self.marks.any(address, length) {
+            return Ok(());
+        }
+        Err(Fault { address, access: Access::Read, reason: Reason::Marked })
+    }
+
     /// The kernel looks at bytes; if any is marked, it is in [`Self::take_looks`].
     pub(crate) fn look(&mut self, address: u64, length: u64) {
-        if self.marks.any(address, length) {
-            self.looked.push((address, length));
+        if !self.marks.any(address, length) {
+            return;
+        }
+        for at in address..address.wrapping_add(length) {
+            let mut byte = [0];
+            if let Some(mark) = self.marks.get(at)
+                && self.read(at, &mut byte).is_ok()
+            {
+                self.looked.push((mark, byte[0]));
+            }
         }
     }
 
-    /// The marked ranges that were looked at since the last call.
-    pub(crate) fn take_looks(&mut self) -> Vec<(u64, u64)> {
+    /// A byte of an input that is not in memory was looked at.
+    pub(crate) fn look_elsewhere(&mut self, mark: Mark, value: u8) {
+        self.looked.push((mark, value));
+    }
+
+    /// The marked bytes that were looked at since the last call, and their values.
+    pub(crate) fn take_looks(&mut self) -> Vec<(Mark, u8)> {
         std::mem::take(&mut self.looked)
     }
 
@@ -635,7 +674,7 @@ impl AddressSpace {
 
     /// The pages of shared regions that were written since the last call: where, which file, at
     /// which offset, and the bytes.
-    pub fn take_unsynced(&mut self) -> Vec<(u64, u64, Vec<u8>)> {
+    pub fn take_unsynced(&mut self) -> Vec<Unsynced> {
         if self.unsynced.is_empty() {
             return Vec::new();
         }
@@ -651,7 +690,13 @@ impl AddressSpace {
             };
             if let (true, Backing::File { source, offset }) = (region.shared, &region.backing) {
                 let at = offset + (number * PAGE - region.start);
-                pages.push((source.identity(), at, page.bytes().to_vec()));
+                let marks = self.marks.on_page(number).then(|| {
+                    let mut marks = vec![None; PAGE as usize];
+                    self.marks.of_page(number).for_each(|(at, mark)| marks[at] = Some(mark));
+                    marks
+                });
+                let (identity, bytes) = (source.identity(), page.bytes().to_vec());
+                pages.push(Unsynced { identity, offset: at, bytes, marks });
             }
         }
         pages
@@ -684,6 +729,7 @@ impl AddressSpace {
                 for number in self.table.touched(start / PAGE, (end - 1) / PAGE) {
                     if !self.unsynced.contains(&number) {
                         *self.table.entry(number) = None;
+                        self.marks.forget(number, number);
                         self.left += 1;
                     }
                 }

@@ -20,6 +20,8 @@ pub enum FunctionKind {
     Function,
     /// The dynamic linker calls it, and it answers where calls are to go.
     Ifunc,
+    /// It is a variable, and no function at all.
+    Variable,
 }
 
 /// A function of a running program.
@@ -39,7 +41,7 @@ impl fmt::Debug for Function {
     }
 }
 
-/// The functions of a module whose names are `wanted`.
+/// The functions of a module, and its variables, whose names are `wanted`.
 pub fn functions(module: &Module, wanted: impl Fn(&str) -> bool) -> Vec<Function> {
     with_sizes(module, wanted).into_iter().map(|(function, _)| function).collect()
 }
@@ -47,6 +49,7 @@ pub fn functions(module: &Module, wanted: impl Fn(&str) -> bool) -> Vec<Function
 /// The code of the functions whose names are `wanted`, as far as the tables tell sizes.
 pub fn ranges(module: &Module, wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
     let sized = with_sizes(module, wanted).into_iter();
+    let sized = sized.filter(|(it, _)| it.kind != FunctionKind::Variable);
     sized.map(|(it, size)| it.address..it.address.saturating_add(size)).collect()
 }
 
@@ -75,6 +78,7 @@ fn collect(
         let kind = match symbol.st_type() {
             elf::STT_FUNC => FunctionKind::Function,
             elf::STT_GNU_IFUNC => FunctionKind::Ifunc,
+            elf::STT_OBJECT => FunctionKind::Variable,
             _ => continue,
         };
         let Ok(name) = symbol.name(Little, symbols.strings()) else { continue };

@@ -132,14 +132,13 @@ impl Symbolic {
     pub(super) fn write_term(&mut self, space: &mut AddressSpace, at: u64, term: Term) {
         let facts = self.pool.facts(term);
         let known = facts.zeros | facts.ones;
-        let bytes = self.pool.width(term) / 8;
-        let marks: SmallVec<[Option<Mark>; 8]> = (0..bytes)
-            .map(|byte| {
-                let is_known = known >> (8 * byte) & 0xff == 0xff;
-                (!is_known).then(|| Meaning::Piece(term, byte).mark())
-            })
-            .collect();
-        space.mark(at, marks);
+        let count = usize::from(self.pool.width(term) / 8);
+        let mut marks = [None; 16];
+        for (mark, byte) in marks[..count].iter_mut().zip(0u8..) {
+            let is_known = known >> (8 * byte) & 0xff == 0xff;
+            *mark = (!is_known).then(|| Meaning::Piece(term, byte).mark());
+        }
+        space.mark(at, &marks[..count]);
     }
 
     /// Loads as always, and says what the value stands for.
@@ -451,7 +450,7 @@ impl Symbolic {
                 let marks: SmallVec<[Option<Mark>; 8]> =
                     (0..w.bytes()).map(|k| space.mark_of(address.at.wrapping_add(k))).collect();
                 self.blindly(cpu, space, op, address)?;
-                space.mark(address.at, marks);
+                space.mark(address.at, &marks);
                 self.pin_address(address, Pin::StoreAddress);
                 Ok(())
             }

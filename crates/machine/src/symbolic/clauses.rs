@@ -80,7 +80,9 @@ impl Symbolic {
             self.pending.take().filter(|it| it.into == start && it.tests.1 == first)
         {
             if target == pending.other {
-                if self.join(cpu, space, code, &pending, condition) {
+                // Clauses that were not asked any more could have led here as well.
+                let wider = self.widen(cpu, space, code, condition, other);
+                if self.join(cpu, space, code, &pending, wider.unwrap_or(condition)) {
                     return;
                 }
             } else if other == pending.other {
@@ -106,7 +108,7 @@ impl Symbolic {
     }
 
     fn is_clause(&self, space: &mut AddressSpace, code: &mut Code, start: u64) -> bool {
-        if self.watched.contains(&start) {
+        if self.image.watched.contains(&start) {
             return false;
         }
         let id = code.find(start, space);
@@ -220,7 +222,7 @@ impl Symbolic {
         let mut all = vec![start];
         while all.len() <= MOST_STRAIGHT {
             let at = all[all.len() - 1];
-            if self.watched.contains(&at) {
+            if self.image.watched.contains(&at) {
                 break;
             }
             let id = code.find(at, space);
@@ -317,7 +319,7 @@ impl Symbolic {
             if visit(self, cpu, space, code) {
                 return Straight::Stopped;
             }
-            if seen > MOST_STRAIGHT || self.watched.contains(&cpu.rip()) {
+            if seen > MOST_STRAIGHT || self.image.watched.contains(&cpu.rip()) {
                 return Straight::End;
             }
             // The first instruction, which is the whole block if nothing else is in it.
@@ -386,11 +388,21 @@ impl Symbolic {
 
     /// Whether states may go on alike from an address: nothing looks at what came before.
     fn can_agree(&self, at: u64, space: &mut AddressSpace, code: &mut Code) -> bool {
-        if self.watched.contains(&at) {
+        if self.image.watched.contains(&at) {
             return false;
         }
         let id = code.find(at, space);
         code.entry(id).block.flags_unread
+    }
+
+    /// Whether what a function answers may be read where it returns to.
+    pub(super) fn is_answer_read(
+        &self,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        at: u64,
+    ) -> bool {
+        !self.is_dead(space, code, slots::RAX, at, &mut Vec::new())
     }
 
     /// Whether a register is overwritten before it is read, on every way from an address on. Ways that
@@ -406,7 +418,7 @@ impl Symbolic {
         if seen.contains(&at) {
             return true;
         }
-        if seen.len() >= FORESIGHT || self.watched.contains(&at) {
+        if seen.len() >= FORESIGHT || self.image.watched.contains(&at) {
             return false;
         }
         seen.push(at);
@@ -429,7 +441,8 @@ impl Symbolic {
                 sides.into_iter().all(|side| self.is_dead(space, code, slot, side, seen))
             }
             // What a caller may not expect to be kept, and a callee may not expect to be given.
-            End::Call(_) | End::CallIndirect(_) => matches!(slot, 10 | 11),
+            // How many vectors it is given is said right before the call, if at all.
+            End::Call(_) | End::CallIndirect(_) => matches!(slot, slots::RAX | 10 | 11),
             End::Return(_) => matches!(slot, 1 | 6..=11),
             End::Indirect(_) | End::Trap(_) => false,
         }

@@ -143,7 +143,7 @@ impl Symbolic {
         guards.libraries = libraries.into();
         space.set_guarded();
         let source = cpu.get(slots::FS).wrapping_add(CANARY);
-        space.mark(source, [Some(Guard::Source.mark()); 8]);
+        space.mark(source, &[Some(Guard::Source.mark()); 8]);
     }
 
     /// Whether an access is allowed; a load of a canary means that its function is over.
@@ -168,7 +168,7 @@ impl Symbolic {
                 Some(Guard::Canary) if access == Access::Write => true,
                 Some(Guard::Canary) => {
                     guards.canaries.retain(|&canary| !(canary..canary + 8).contains(&byte));
-                    space.mark(byte, [None]);
+                    space.mark(byte, &[None]);
                     false
                 }
             };
@@ -193,7 +193,7 @@ impl Symbolic {
         let known = space.read(source, &mut canary).is_ok();
         let on_stack = at.wrapping_sub(cpu.get(slots::RSP)) < 1 << 20;
         if known && on_stack && value != 0 && value == u64::from_le_bytes(canary) {
-            space.mark(at, [Some(Guard::Canary.mark()); 8]);
+            space.mark(at, &[Some(Guard::Canary.mark()); 8]);
             if let Some(guards) = &mut self.guards {
                 guards.canaries.push_back(at);
             }
@@ -204,7 +204,7 @@ impl Symbolic {
     pub(super) fn forget_canaries(&mut self, space: &mut AddressSpace) {
         let Some(guards) = &mut self.guards else { return };
         for at in std::mem::take(&mut guards.canaries) {
-            space.mark(at, [None; 8]);
+            space.mark(at, &[None; 8]);
         }
     }
 
@@ -282,8 +282,8 @@ impl Guards {
             return 0;
         }
         let forbidden = Some(Guard::Forbidden.mark());
-        space.mark(self.next, (self.next..block).map(|_| forbidden));
-        space.mark(end, (end..after).map(|_| forbidden));
+        space.mark(self.next, &vec![forbidden; (block - self.next) as usize]);
+        space.mark(end, &vec![forbidden; (after - end) as usize]);
         self.next = after;
         self.blocks.insert(block, size);
         block
@@ -291,7 +291,7 @@ impl Guards {
 
     fn free(&mut self, space: &mut AddressSpace, block: u64) -> bool {
         let Some(size) = self.blocks.remove(&block) else { return false };
-        space.mark(block, (0..size).map(|_| Some(Guard::Forbidden.mark())));
+        space.mark(block, &vec![Some(Guard::Forbidden.mark()); size as usize]);
         true
     }
 
@@ -313,7 +313,7 @@ impl Guards {
         space.read(old, &mut bytes).ok()?;
         let marks: Vec<Option<Mark>> = (0..count).map(|k| space.mark_of(old + k)).collect();
         space.write(block, &bytes).ok()?;
-        space.mark(block, marks);
+        space.mark(block, &marks);
         self.free(space, old);
         Some(block)
     }

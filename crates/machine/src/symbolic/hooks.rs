@@ -41,8 +41,44 @@ pub(crate) enum Hook {
     Heap(HeapCall),
     /// Frames are left without their functions' ends.
     Leave,
-    /// Output for people, which the program does not read again.
-    Output,
+    /// Output for people, if it goes where the program does not read it again.
+    Output(Output),
+}
+
+/// A function that writes output for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Output {
+    pub(crate) to: Target,
+    pub(crate) answer: Answer,
+}
+
+/// Where output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// To a stream of the C library: that of a variable, standard output or error.
+    Standard,
+    /// To the stream that an argument says.
+    Stream(Slot),
+    /// To a standard descriptor.
+    Descriptor,
+}
+
+/// What a function that writes output tells its caller. Whether it worked does not depend on what
+/// was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Whether it worked, or nothing.
+    Success,
+    /// How many characters it wrote, which does depend on them.
+    Count,
+    /// An argument.
+    Same(Slot),
+    /// The character that an argument is.
+    Character(Slot),
+}
+
+const fn output(to: Target, answer: Answer) -> Hook {
+    Hook::Output(Output { to, answer })
 }
 
 const fn compare(terminated: bool, limited: bool, folded: bool) -> Hook {
@@ -85,24 +121,24 @@ const FUNCTIONS: &[(&str, Hook)] = &[
     ("memset", Hook::Sizes(&[slots::RDX])),
     ("memchr", Hook::Sizes(&[slots::RDX])),
     ("memrchr", Hook::Sizes(&[slots::RDX])),
-    ("printf", Hook::Output),
-    ("vprintf", Hook::Output),
-    ("fprintf", Hook::Output),
-    ("vfprintf", Hook::Output),
-    ("__printf_chk", Hook::Output),
-    ("__fprintf_chk", Hook::Output),
-    ("__vprintf_chk", Hook::Output),
-    ("__vfprintf_chk", Hook::Output),
-    ("puts", Hook::Output),
-    ("fputs", Hook::Output),
-    ("fputs_unlocked", Hook::Output),
-    ("putchar", Hook::Output),
-    ("putchar_unlocked", Hook::Output),
-    ("putc", Hook::Output),
-    ("fputc", Hook::Output),
-    ("fwrite", Hook::Output),
-    ("fwrite_unlocked", Hook::Output),
-    ("perror", Hook::Output),
+    ("printf", output(Target::Standard, Answer::Count)),
+    ("vprintf", output(Target::Standard, Answer::Count)),
+    ("fprintf", output(Target::Stream(slots::RDI), Answer::Count)),
+    ("vfprintf", output(Target::Stream(slots::RDI), Answer::Count)),
+    ("__printf_chk", output(Target::Standard, Answer::Count)),
+    ("__fprintf_chk", output(Target::Stream(slots::RDI), Answer::Count)),
+    ("__vprintf_chk", output(Target::Standard, Answer::Count)),
+    ("__vfprintf_chk", output(Target::Stream(slots::RDI), Answer::Count)),
+    ("puts", output(Target::Standard, Answer::Success)),
+    ("fputs", output(Target::Stream(slots::RSI), Answer::Success)),
+    ("fputs_unlocked", output(Target::Stream(slots::RSI), Answer::Success)),
+    ("putchar", output(Target::Standard, Answer::Character(slots::RDI))),
+    ("putchar_unlocked", output(Target::Standard, Answer::Character(slots::RDI))),
+    ("putc", output(Target::Stream(slots::RSI), Answer::Character(slots::RDI))),
+    ("fputc", output(Target::Stream(slots::RSI), Answer::Character(slots::RDI))),
+    ("fwrite", output(Target::Stream(slots::RCX), Answer::Same(slots::RDX))),
+    ("fwrite_unlocked", output(Target::Stream(slots::RCX), Answer::Same(slots::RDX))),
+    ("perror", output(Target::Standard, Answer::Success)),
 ];
 
 /// For the first letter of a name, the lengths of the known names that begin with it: most names
@@ -135,8 +171,8 @@ const RUST: &[(&str, Hook)] = &[
     ("4core5slice5index16slice_index_fail", Hook::Doom),
     ("4core3str16slice_error_fail", Hook::Doom),
     ("3std9panicking", Hook::Doom),
-    ("3std2io5stdio6_print", Hook::Output),
-    ("3std2io5stdio7_eprint", Hook::Output),
+    ("3std2io5stdio6_print", output(Target::Descriptor, Answer::Success)),
+    ("3std2io5stdio7_eprint", output(Target::Descriptor, Answer::Success)),
 ];
 
 /// Names inside Rust's panic machinery that run without a panic, too.
@@ -160,24 +196,36 @@ pub(crate) fn hook_of(name: &str) -> Option<Hook> {
     (!harmless).then_some(hook)
 }
 
-/// The hooks of a running program: addresses, and what is there. `resolve` asks a function that
-/// chooses an implementation which one it chooses.
-pub(crate) fn hooks(
-    modules: &[Module],
-    mut resolve: impl FnMut(u64) -> Option<u64>,
-) -> Vec<(u64, Hook)> {
-    let mut all = Vec::new();
-    for module in modules {
-        for Function { name, address, kind } in functions(module, |name| hook_of(name).is_some()) {
-            let Some(hook) = hook_of(&name) else { continue };
-            let address = match kind {
-                FunctionKind::Function => Some(address),
-                FunctionKind::Ifunc => resolve(address),
-            };
-            all.extend(address.map(|address| (address, hook)));
+/// The variables with the streams of the C library that output goes to.
+const STREAMS: &[&str] = &["stdout", "stderr"];
+
+/// What is found by name in the files of a running program.
+#[derive(Default)]
+pub(crate) struct Known {
+    /// Addresses of functions, and what is there.
+    pub(crate) hooks: Vec<(u64, Hook)>,
+    /// Addresses of the variables with the streams for output.
+    pub(crate) streams: Vec<u64>,
+}
+
+/// What is known in a running program. `resolve` asks a function that chooses an implementation
+/// which one it chooses.
+pub(crate) fn hooks(modules: &[Module], mut resolve: impl FnMut(u64) -> Option<u64>) -> Known {
+    let mut known = Known::default();
+    let wanted = |name: &str| hook_of(name).is_some() || STREAMS.contains(&name);
+    for Function { name, address, kind } in modules.iter().flat_map(|it| functions(it, wanted)) {
+        if kind == FunctionKind::Variable {
+            known.streams.extend(STREAMS.contains(&&*name).then_some(address));
+            continue;
         }
+        let Some(hook) = hook_of(&name) else { continue };
+        let address = match kind {
+            FunctionKind::Ifunc => resolve(address),
+            FunctionKind::Function | FunctionKind::Variable => Some(address),
+        };
+        known.hooks.extend(address.map(|address| (address, hook)));
     }
-    all
+    known
 }
 
 /// A call of a function, as its first instruction sees it.
@@ -202,7 +250,10 @@ mod tests {
         assert_eq!(hook_of("_ZN4core9panicking9panic_fmt17h0123456789abcdefE"), Some(Hook::Doom));
         assert_eq!(hook_of("_RNvNtCs1234_4core9panicking9panic_fmt"), Some(Hook::Doom));
         assert_eq!(hook_of("_ZN3std9panicking11panic_count17is_zero_slow_path17h01E"), None);
-        assert_eq!(hook_of("_ZN3std2io5stdio6_print17h0123456789abcdefE"), Some(Hook::Output));
+        assert_eq!(
+            hook_of("_ZN3std2io5stdio6_print17h0123456789abcdefE"),
+            Some(output(Target::Descriptor, Answer::Success))
+        );
         assert_eq!(hook_of("4core9panicking"), None);
     }
 }

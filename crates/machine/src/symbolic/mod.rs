@@ -3,7 +3,7 @@
 //! ```text
 //! run ──► step, access, strings      every op is done on values, and said in terms
 //!  │        └──► flags, bits, vector    what operations mean on terms
-//!  ├──► hooks, summaries                functions that are known by name
+//!  ├──► images, hooks, summaries        functions that are known by name, by program
 //!  ├──► guard                           checked memory
 //!  ├──► units                           stopping before each test, and going back
 //!  └──► session                         the tests and pins that come of it
@@ -20,6 +20,7 @@ mod clauses;
 mod flags;
 mod guard;
 mod hooks;
+mod images;
 pub(crate) mod layers;
 mod run;
 mod session;

@@ -10,15 +10,15 @@ use stunt_terms::Term;
 use crate::{
     code::{Block, Code, End, Helper, Op, Trap, slots},
     cpu::{self, Cpu, Exception, Stop, Way},
-    memory::{AddressSpace, Reason},
+    memory::{AddressSpace, Mark, Reason},
 };
 
 use super::{
-    Shadow, Symbolic,
+    Meaning, Shadow, Symbolic,
     access::{Address, gap_around},
     clauses::Held,
     flags::Flags,
-    hooks::{Hook, return_address},
+    hooks::Hook,
     session::Ignored,
     shadow::FlagTerms,
 };
@@ -59,8 +59,21 @@ impl Symbolic {
         code: &mut Code,
         quantum: u64,
     ) -> Stop {
+        (self.ignored, self.lost) = (cpu.shadow.ignored, cpu.shadow.lost);
+        let stop = self.run_on(cpu, space, code, quantum);
+        (cpu.shadow.ignored, cpu.shadow.lost) = (self.ignored, self.lost);
+        stop
+    }
+
+    fn run_on(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        quantum: u64,
+    ) -> Stop {
         let limit = cpu.executed.saturating_add(quantum);
-        code.watch(&self.watched);
+        code.watch(&self.image.watched);
         code.keep_flags(self.keeps_tests());
         loop {
             if cpu.executed >= limit {
@@ -105,7 +118,7 @@ impl Symbolic {
                 if self.halted() {
                     return Stop::Quantum;
                 }
-                match self.hook(cpu, space, rip) {
+                match self.hook(cpu, space, code, rip) {
                     Hooked::Unknown => return Stop::Trap(Trap::Watched),
                     Hooked::Returned => continue,
                     Hooked::Runs => id = code.find_behind(rip, space),
@@ -171,8 +184,14 @@ impl Symbolic {
     }
 
     /// Control is at a function that is known by name.
-    fn hook(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, rip: u64) -> Hooked {
-        let Some(&hook) = self.hooks.get(&rip) else { return Hooked::Unknown };
+    fn hook(
+        &mut self,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        rip: u64,
+    ) -> Hooked {
+        let Some(&hook) = self.image.hooks.get(&rip) else { return Hooked::Unknown };
         self.at = rip;
         match hook {
             Hook::Throw => {
@@ -198,10 +217,9 @@ impl Symbolic {
                     return Hooked::Returned;
                 }
             }
-            Hook::Output => {
-                if let Some(to) = return_address(cpu, space) {
-                    let above = cpu.get(slots::RSP);
-                    self.ignored = Some(Ignored { to, above });
+            Hook::Output(output) => {
+                if let Some(call) = self.output(cpu, space, code, output) {
+                    self.ignored = Some(call);
                     return Hooked::Returned;
                 }
             }
@@ -228,7 +246,7 @@ impl Symbolic {
                 stop => break Some(stop),
             }
             let rip = cpu.rip();
-            match self.hooks.get(&rip) {
+            match self.image.hooks.get(&rip) {
                 None => break Some(Stop::Trap(Trap::Watched)),
                 Some(Hook::Throw) => self.throw(cpu, space),
                 Some(Hook::Catch) => {
@@ -239,7 +257,7 @@ impl Symbolic {
                 Some(
                     Hook::Doom
                     | Hook::Compare(_)
-                    | Hook::Output
+                    | Hook::Output(_)
                     | Hook::Sizes(_)
                     | Hook::Heap(_)
                     | Hook::Leave,
@@ -270,14 +288,15 @@ impl Symbolic {
             if rip == call.to && cpu.get(slots::RSP) > call.above {
                 self.ignored = None;
                 cpu.shadow.forget_scratch();
+                self.put(cpu, slots::RAX, call.answer);
                 break None;
             }
             if cpu.executed >= limit {
                 break Some(Stop::Quantum);
             }
             code.synchronise(space);
-            let id = if self.watched.contains(&rip) {
-                match self.hooks.get(&rip).copied() {
+            let id = if self.image.watched.contains(&rip) {
+                match self.image.hooks.get(&rip).copied() {
                     Some(Hook::Throw) => self.throw(cpu, space),
                     Some(Hook::Doom) => {
                         self.ignored = None;
@@ -411,6 +430,16 @@ impl Symbolic {
             Helper::Fxrstor => {
                 self.blindly(cpu, space, op, address)?;
                 self.pin_address(address, Pin::LoadAddress);
+                // What is not a vector register: the other unit's state.
+                for at in (address.at..address.at.wrapping_add(160)).step_by(8) {
+                    let mut bytes = [0; 8];
+                    if let Some(term) = self.read_term(space, at, 8)
+                        && space.read(at, &mut bytes).is_ok()
+                    {
+                        self.pin(term, u64::from_le_bytes(bytes), Pin::Float);
+                    }
+                }
+                (0..8).for_each(|k| cpu.shadow.put(slots::MM + k, None));
                 for (slot, offset) in registers {
                     let term = self.read_term(space, address.at.wrapping_add(offset), 8);
                     self.put(cpu, slot, term);
@@ -631,17 +660,21 @@ impl Symbolic {
         }
     }
 
-    /// Fixes bytes that the kernel looked at.
-    pub(crate) fn looked_at(&mut self, space: &mut AddressSpace, at: u64, length: u64) {
+    /// Fixes bytes that were looked at as values: by the kernel, or as code.
+    pub(crate) fn looked_at(&mut self, looks: Vec<(Mark, u8)>) {
         if self.ignored.is_some() || self.lost {
             return;
         }
-        for at in at..at.wrapping_add(length) {
-            if let Some(term) = self.read_term(space, at, 1) {
-                let mut byte = [0];
-                if space.read(at, &mut byte).is_ok() {
-                    self.pin(term, u64::from(byte[0]), Pin::SystemCall);
+        for (mark, value) in looks {
+            let term = match Meaning::of(mark) {
+                Some(Meaning::Input(byte)) => self.pool.byte(byte),
+                Some(Meaning::Piece(term, piece)) => {
+                    self.pool.extract(8 * piece + 7, 8 * piece, term)
                 }
+                None => continue,
+            };
+            if self.pool.as_const(term).is_none() {
+                self.pin(term, u64::from(value), Pin::SystemCall);
             }
         }
     }

@@ -1,8 +1,7 @@
 //! What a symbolic run gathers: terms, tests, and what was learned on the way.
 
-use std::{ops::Range, sync::Arc};
+use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_path::{Pin, Test, TestKind};
 use stunt_terms::{Assignment, Evaluator, Op, Pool, Support, Term};
 
@@ -16,7 +15,7 @@ use super::{
     clauses::{Held, Pending},
     flags::low,
     guard::Guards,
-    hooks::Hook,
+    images::Image,
     layers::Layers,
     units::Steps,
 };
@@ -71,6 +70,8 @@ pub(super) struct Ignored {
     pub(super) to: u64,
     /// The stack pointer before the call.
     pub(super) above: u64,
+    /// What its answer stands for.
+    pub(super) answer: Option<Term>,
 }
 
 /// A symbolic run under way: the pool of its terms, and the tests so far.
@@ -88,13 +89,16 @@ pub struct Symbolic {
     pub(super) at: u64,
     /// Instructions that were executed with terms.
     pub(super) followed: u64,
-    pub(super) hooks: Arc<FxHashMap<u64, Hook>>,
-    /// Where control stops: at the hooks, and before that where the program begins.
-    pub(super) watched: Arc<FxHashSet<u64>>,
+    /// What is known about the program that runs, and about others that did.
+    pub(super) image: Image,
+    pub(super) images: Vec<Image>,
+    /// The thread that runs: its process, and its number.
+    pub(super) thread: Option<(u32, u32)>,
+    /// Nobody inside the machine reads what the process writes to its standard streams.
+    pub(super) quiet: bool,
     /// How many tests there were when a function was called that does not return.
     doom: Option<usize>,
     thrown: Option<Box<Throw>>,
-    rethrows: Arc<[Range<u64>]>,
     /// A function is running whose doings do not matter.
     pub(super) ignored: Option<Ignored>,
     /// The program is doomed: it is not followed any more, unless somebody catches what is thrown.
@@ -139,11 +143,12 @@ impl Symbolic {
             relax,
             at: 0,
             followed: 0,
-            hooks: Arc::default(),
-            watched: Arc::default(),
+            image: Image::default(),
+            images: Vec::new(),
+            thread: None,
+            quiet: false,
             doom: None,
             thrown: None,
-            rethrows: Arc::default(),
             ignored: None,
             lost: false,
             held: None,
@@ -174,11 +179,12 @@ impl Symbolic {
             relax: self.relax,
             at: self.at,
             followed: self.followed,
-            hooks: Arc::clone(&self.hooks),
-            watched: Arc::clone(&self.watched),
+            image: self.image.clone(),
+            images: self.images.clone(),
+            thread: self.thread,
+            quiet: self.quiet,
             doom: self.doom,
             thrown: self.thrown.as_deref_mut().map(|thrown| Box::new(thrown.fork())),
-            rethrows: Arc::clone(&self.rethrows),
             ignored: self.ignored,
             lost: self.lost,
             held: None,
@@ -282,18 +288,6 @@ impl Symbolic {
         self.keeps || self.steps.is_some()
     }
 
-    /// The program begins here: its libraries are loaded then.
-    pub(crate) fn set_entry(&mut self, entry: Option<u64>) {
-        self.watched = Arc::new(entry.into_iter().collect());
-    }
-
-    /// The functions that are known by name, and the code that throws what was thrown before.
-    pub(crate) fn set_hooks(&mut self, hooks: Vec<(u64, Hook)>, rethrows: Vec<Range<u64>>) {
-        self.rethrows = rethrows.into();
-        self.hooks = Arc::new(hooks.into_iter().collect());
-        self.watched = Arc::new(self.hooks.keys().copied().collect());
-    }
-
     /// A function is called that does not return.
     pub(super) fn doom(&mut self) {
         self.doom.get_or_insert(self.tests.len());
@@ -309,7 +303,7 @@ impl Symbolic {
     /// An exception or a panic is thrown.
     pub(super) fn throw(&mut self, cpu: &Cpu, space: &mut AddressSpace) {
         let again = super::hooks::return_address(cpu, space)
-            .is_some_and(|to| self.rethrows.iter().any(|range| range.contains(&to)));
+            .is_some_and(|to| self.image.rethrows.iter().any(|range| range.contains(&to)));
         if again && self.thrown.is_some() {
             return;
         }
@@ -419,6 +413,10 @@ impl Symbolic {
         let condition = self.straightened(condition);
         if self.pool.as_const(condition).is_some() {
             return;
+        }
+        if !self.lost {
+            // Whoever was doomed is not all there is.
+            self.doom = None;
         }
         self.learn(condition);
         self.tests.push(Test { condition, address: self.at, kind });

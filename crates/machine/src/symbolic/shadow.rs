@@ -13,7 +13,7 @@ use crate::{
     memory::Mark,
 };
 
-use super::guard::Guard;
+use super::{guard::Guard, session::Ignored};
 
 /// Where the lazy flags come from, as terms that are cut to the width of the operation, if they are
 /// wider.
@@ -32,11 +32,16 @@ pub struct Shadow {
     set: SlotSet,
     terms: [Option<Term>; 256],
     flags: Option<FlagTerms>,
+    /// The thread is in a call that is not followed.
+    pub(super) ignored: Option<Ignored>,
+    /// The thread is doomed, and not followed any more.
+    pub(super) lost: bool,
 }
 
 impl Default for Shadow {
     fn default() -> Self {
-        Self { set: SlotSet::default(), terms: [None; 256], flags: None }
+        let set = SlotSet::default();
+        Self { set, terms: [None; 256], flags: None, ignored: None, lost: false }
     }
 }
 

@@ -622,11 +622,11 @@ impl Symbolic {
         let over = self.pool.extract(bits - 1, bits - 1, over);
         let one = self.pool.constant(1, 1);
         let over = self.pool.eq(over, one);
-        let zero = self.pool.constant(bits, 0);
-        let (is_zero, negative) = (self.pool.eq(r, zero), self.pool.slt(r, zero));
-        let known = cpu.flag_bits();
-        let mut word = self.pool.constant(64, u128::from(known & !(1 | 0xc0 | 1 << 11)));
-        for (condition, bit) in [(out, 0), (is_zero, 6), (negative, 7), (over, 11)] {
+        // AF alone is not followed.
+        let auxiliary = self.pool.constant(64, u128::from(cpu.flag_bits() & 1 << 4));
+        let mut word = flags_of_result(&mut self.pool, r);
+        word = self.pool.or(word, auxiliary);
+        for (condition, bit) in [(out, 0), (over, 11)] {
             let (set, clear) = (self.pool.constant(64, 1 << bit), self.pool.constant(64, 0));
             let flag = self.pool.ite(condition, set, clear);
             word = self.pool.or(word, flag);

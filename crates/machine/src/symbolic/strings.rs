@@ -63,7 +63,7 @@ impl Symbolic {
                     // A fault in the middle leaves the elements before it copied.
                     let copied = cpu.get(slots::RDI).wrapping_sub(before) & mask;
                     marks.truncate(copied as usize);
-                    space.mark(to, marks);
+                    space.mark(to, &marks);
                 }
                 done
             }

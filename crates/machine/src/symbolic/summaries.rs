@@ -6,11 +6,16 @@
 
 use stunt_terms::Term;
 
-use crate::{code::slots, cpu::Cpu, memory::AddressSpace};
+use crate::{
+    code::{Code, slots},
+    cpu::Cpu,
+    memory::AddressSpace,
+};
 
 use super::{
     Symbolic,
-    hooks::{Comparison, return_address},
+    hooks::{Answer, Comparison, Output, Target, return_address},
+    session::Ignored,
 };
 
 /// The most bytes that are compared as one term.
@@ -80,6 +85,37 @@ impl Symbolic {
         cpu.set(slots::RSP, cpu.get(slots::RSP).wrapping_add(8));
         cpu.executed += 1;
         true
+    }
+
+    /// A call that writes output, if it need not be followed: nobody reads what it writes again, and
+    /// what it tells its caller is known.
+    pub(super) fn output(
+        &mut self,
+        cpu: &Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        output: Output,
+    ) -> Option<Ignored> {
+        let unread = match output.to {
+            Target::Descriptor => true,
+            Target::Standard => self.has_standard(space),
+            Target::Stream(slot) => self.is_standard(cpu.get(slot)) && !cpu.shadow.set().has(slot),
+        };
+        if !unread || !self.quiet {
+            return None;
+        }
+        let to = return_address(cpu, space)?;
+        let answer = match output.answer {
+            Answer::Success => None,
+            Answer::Count if self.is_answer_read(space, code, to) => return None,
+            Answer::Count => None,
+            Answer::Same(slot) => cpu.shadow.get(slot),
+            Answer::Character(slot) => cpu.shadow.get(slot).map(|term| {
+                let low = self.pool.extract(7, 0, term);
+                self.wide(low)
+            }),
+        };
+        Some(Ignored { to, above: cpu.get(slots::RSP), answer })
     }
 
     fn byte(&mut self, side: &Side, k: usize) -> Term {

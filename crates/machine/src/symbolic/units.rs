@@ -192,7 +192,7 @@ impl Symbolic {
             // It was written a moment ago.
             let _ = space.write(at, &bytes);
             if let Some(marks) = marks {
-                space.mark(at, marks);
+                space.mark(at, &marks);
             }
         }
         self.guards.clone_from(&before.guards);
@@ -245,7 +245,7 @@ impl Symbolic {
 
     /// Fixes the sizes that a function which is known by name is given, before it is done.
     pub(super) fn fix_sizes(&mut self, cpu: &mut Cpu, rip: u64) {
-        let fixed = match self.hooks.get(&rip) {
+        let fixed = match self.image.hooks.get(&rip) {
             Some(Hook::Sizes(slots)) => *slots,
             Some(Hook::Heap(call)) => call.sizes(),
             _ => return,

@@ -4,7 +4,8 @@
 //! by term with the values of the run. The outcome must be that of a run that is not followed.
 //! `own::NAME` does the same for programs that were written to reach every kind of operation,
 //! `random::N` for programs made of random instructions. `replay::NAME` runs other inputs that satisfy
-//! the tests of a run: they must end as it did. `golden::NAME` compares the conditions of small
+//! the tests of a run: they must end as it did. `ways::NAME` sends input on ways through the
+//! kernel and back: the tests must know it again. `golden::NAME` compares the conditions of small
 //! programs with text that a person has read.
 //!
 //! ```console
@@ -18,6 +19,7 @@ mod build;
 mod checked;
 mod follow;
 mod golden;
+mod late;
 #[path = "../programs/outcome.rs"]
 #[expect(dead_code, reason = "the tests of programs use more of it")]
 mod outcome;
@@ -31,6 +33,7 @@ mod small;
 #[path = "../programs/table.rs"]
 #[expect(dead_code, reason = "the tests of programs use more of it")]
 mod table;
+mod ways;
 
 use std::process::ExitCode;
 
@@ -61,6 +64,10 @@ fn main() -> ExitCode {
     }
     for (name, case) in replay::cases() {
         trials.push(test(&format!("replay::{name}"), move || replay::check(&case)));
+    }
+    trials.push(test("late", late::check));
+    for (name, case) in ways::cases() {
+        trials.push(test(&format!("ways::{name}"), move || ways::check(&case)));
     }
     for (name, case) in golden::cases() {
         trials.push(test(&format!("golden::{name}"), move || golden::check(&case)));

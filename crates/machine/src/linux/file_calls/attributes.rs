@@ -262,7 +262,7 @@ fn named(call: &mut Call<'_>, target: Named) -> Result<Node, Errno> {
 }
 
 fn attribute_name(call: &mut Call<'_>, at: u64) -> Result<Vec<u8>, Errno> {
-    let name = call.space().read_string(at, LONGEST_ATTRIBUTE + 1).map_err(|_| Errno::EFAULT)?;
+    let name = call.string(at, LONGEST_ATTRIBUTE + 1)?;
     if name.is_empty() || name.len() > LONGEST_ATTRIBUTE {
         return Err(Errno::ERANGE);
     }

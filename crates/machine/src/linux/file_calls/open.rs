@@ -5,7 +5,7 @@ use super::{
         abi::*,
         call::{Call, Flow},
         errno::Errno,
-        fs::Opened,
+        fs::{Object, Opened, ProcNode},
         numbers as n,
     },
     Answer,
@@ -54,6 +54,13 @@ fn open(call: &mut Call<'_>, dirfd: i32, path: u64, flags: u32, mode: u32) -> Fl
     };
     if flags & O_TRUNC != 0 {
         changed(call, file);
+    }
+    if let Ok(Object::Text(ProcNode::Text(_, text), _)) =
+        call.kernel.files.description(file).map(|it| &it.object)
+    {
+        // Arguments and environment are told as they were; the text cannot say what they stand for.
+        let told: Vec<_> = call.kernel.inputs.told_by(text.name()).to_vec();
+        told.into_iter().for_each(|(mark, value)| call.space().look_elsewhere(mark, value));
     }
     match number(call, file, flags) {
         Ok(fd) if awaits_peer => call.block(fd as usize + 1, None),
@@ -109,7 +116,7 @@ fn pipe(call: &mut Call<'_>, to: u64, flags: u32) -> Answer {
 }
 
 fn memory_file(call: &mut Call<'_>, name: u64, flags: u32) -> Answer {
-    let name = call.space().read_string(name, 250).map_err(|_| Errno::EFAULT)?;
+    let name = call.string(name, 250)?;
     let file = call.with_files(|files, caller| files.memory_file(caller, &name, flags))?;
     number(call, file, if flags & MFD_CLOEXEC != 0 { O_CLOEXEC } else { 0 })
 }

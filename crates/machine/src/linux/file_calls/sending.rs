@@ -12,7 +12,7 @@ use super::{
         give_back, header,
     },
     sockets::address,
-    user::{CHUNK, Piece, broken_pipe, gather, halted, piece, size},
+    user::{CHUNK, Piece, broken_pipe, carry, gather, halted, marks_of, piece, size},
 };
 
 /// The most files in a message.
@@ -55,9 +55,11 @@ fn send(
             give_back(call, files);
             return Flow::Done(if done > 0 { Ok(done as u64) } else { Err(Errno::EFAULT) });
         }
+        let marks = marks_of(call, from, done, bytes.len());
         let message = Message { bytes: &bytes, to: to.cloned(), files };
         let result = call.with_files(|files, caller| files.send(caller, file, &message, flags));
         files = message.files;
+        carry(call, file, (from, done), marks, &result);
         match result {
             Ok(moved) => {
                 done += moved.count;

@@ -10,8 +10,8 @@ use super::{
     },
     limit,
     user::{
-        CHUNK, Piece, changed, gather, halted, has_positions, is_pipe, piece, pieces, scatter,
-        settle, size, writable,
+        CHUNK, Piece, carry, changed, gather, halted, has_positions, is_pipe, marks_of, piece,
+        pieces, scatter, settle, size, writable,
     },
 };
 
@@ -182,11 +182,13 @@ pub(super) fn write(call: &mut Call<'_>, file: FileId, at: Option<i64>, from: &[
             }
             break Flow::Done(if done > 0 { Ok(done as u64) } else { Err(Errno::EFAULT) });
         }
+        let marks = marks_of(call, from, done, bytes.len());
         let files = &mut call.kernel.files;
         let result = match at {
             Some(at) => files.write_at(file, at.saturating_add(done as i64), &bytes),
             None => files.write(file, &bytes),
         };
+        carry(call, file, (from, done), marks, &result);
         match result {
             Ok(moved) => {
                 done += moved.count;

@@ -5,12 +5,15 @@ use super::{
         abi::*,
         call::{Call, Flow},
         errno::Errno,
-        fs::{Descriptors, FileId, Files, Halt, Node, Object, Place, SourceId},
+        fs::{Descriptors, FileId, Files, Halt, Moved, Node, Object, Place},
         signal::{SIGPIPE, Signal},
     },
     Answer,
 };
-use crate::memory::{Protection, TOP};
+use crate::{
+    memory::{Mark, Protection, TOP},
+    symbolic::Meaning,
+};
 
 /// The most bytes that are held at a time.
 pub(super) const CHUNK: usize = 1 << 20;
@@ -215,11 +218,10 @@ pub(super) fn deliver(
     place: Option<Place>,
 ) -> Result<(), Errno> {
     call.put(address, bytes)?;
-    if let Some(Place { source: SourceId::Inode(inode), offset }) = place
-        && let Some(input) = call.kernel.inputs.of(inode).cloned()
+    if let Some(place) = place
+        && let Some(marks) = call.kernel.files.marks_at(place, bytes.len())
     {
-        let marks = (offset..offset + bytes.len() as u64).map(|offset| input.mark(offset));
-        call.space().mark(address, marks);
+        call.space().mark(address, &marks);
     }
     Ok(())
 }
@@ -281,6 +283,59 @@ pub(super) fn gather(call: &mut Call<'_>, pieces: &[Piece], skip: usize) -> Vec<
         before = 0;
     }
     bytes
+}
+
+/// What bytes of the buffers stand for, `skip` bytes into them; nothing if for their values alone.
+/// Guards of memory stay where they are.
+pub(super) fn marks_of(
+    call: &mut Call<'_>,
+    pieces: &[Piece],
+    skip: usize,
+    count: usize,
+) -> Option<Vec<Option<Mark>>> {
+    let space = call.space();
+    if !space.has_marks() {
+        return None;
+    }
+    let mut before = skip;
+    let mut marks = Vec::new();
+    for &(address, length) in pieces {
+        let skipped = before.min(length);
+        before -= skipped;
+        let rest = (length - skipped).min(count - marks.len());
+        let start = address + skipped as u64;
+        let mark = |at| space.mark_of(at).filter(|&mark| Meaning::of(mark).is_some());
+        marks.extend((start..start + rest as u64).map(mark));
+    }
+    marks.iter().any(Option::is_some).then_some(marks)
+}
+
+/// Bytes of the buffers were written: what they stand for goes along. A counter cannot carry that;
+/// who reads it learns what was written. What nobody reads is not kept.
+pub(super) fn carry(
+    call: &mut Call<'_>,
+    file: FileId,
+    (pieces, skip): (&[Piece], usize),
+    marks: Option<Vec<Option<Mark>>>,
+    result: &Result<Moved, Halt>,
+) {
+    let Some(marks) = marks else { return };
+    let files = &mut call.kernel.files;
+    let (count, place) = match *result {
+        Ok(moved) => (moved.count, moved.place),
+        Err(Halt::Wait(wait)) => (wait.done, files.end_of_stream(file, wait.done)),
+        Err(_) => return,
+    };
+    if let Some(place) = place {
+        files.keep_marks(place, &marks[..count.min(marks.len())]);
+    } else if matches!(files.description(file).map(|it| &it.object), Ok(Object::Event(_))) {
+        let mut before = skip;
+        for &(address, length) in pieces {
+            let skipped = before.min(length);
+            before -= skipped;
+            call.space().look(address + skipped as u64, (length - skipped) as u64);
+        }
+    }
 }
 
 /// Nobody reads any more: a signal for the caller, unless it is told how much was taken.

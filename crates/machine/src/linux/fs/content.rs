@@ -11,8 +11,11 @@ use std::sync::Arc;
 
 use imbl::OrdMap;
 
+use super::marks::HeldMarks;
 use crate::linux::abi::PAGE;
 use crate::linux::errno::Errno;
+use crate::linux::inputs::FileInput;
+use crate::memory::Mark;
 
 /// One page of a file.
 pub type Page = [u8; PAGE];
@@ -25,6 +28,8 @@ pub struct Content {
     len: u64,
     pages: OrdMap<u64, Arc<Page>>,
     version: u64,
+    /// What the bytes stand for, if any stands for more than its value.
+    marks: Option<Arc<HeldMarks>>,
 }
 
 /// Sizes only: what a file holds may be private.
@@ -54,7 +59,7 @@ impl Content {
 
     /// A host file of `len` bytes; it is read when and where it is needed.
     pub fn from_host(file: Arc<File>, len: u64) -> Content {
-        Content { base: Some((file, len)), len, pages: OrdMap::new(), version: 0 }
+        Content { base: Some((file, len)), len, ..Content::default() }
     }
 
     /// How many bytes it has.
@@ -136,6 +141,31 @@ impl Content {
         if bytes.is_empty() {
             return;
         }
+        if let Some(marks) = &mut self.marks {
+            Arc::make_mut(marks).clear(offset, bytes.len() as u64);
+        }
+        self.give_at(offset, bytes);
+    }
+
+    /// What the bytes stand for, if any stands for more than its value.
+    pub(crate) fn marks(&self) -> Option<&HeldMarks> {
+        self.marks.as_deref()
+    }
+
+    /// All bytes are those of an input.
+    pub(crate) fn mark_input(&mut self, input: FileInput) {
+        self.marks = Some(Arc::new(HeldMarks::of_input(input)));
+    }
+
+    /// Says what bytes stand for that were just written.
+    pub(crate) fn mark(&mut self, offset: u64, marks: &[Option<Mark>]) {
+        if self.marks.is_some() || marks.iter().any(Option::is_some) {
+            Arc::make_mut(self.marks.get_or_insert_default()).set(offset, marks);
+        }
+    }
+
+    /// The same as [`Self::write_at`], but the bytes stand for what they stood for.
+    pub(crate) fn give_at(&mut self, offset: u64, bytes: &[u8]) {
         let mut done = 0;
         while done < bytes.len() {
             let at = offset + done as u64;
@@ -157,6 +187,9 @@ impl Content {
     /// Cuts or extends with zeros.
     pub fn truncate(&mut self, len: u64) {
         if len < self.len {
+            if let Some(marks) = &mut self.marks {
+                Arc::make_mut(marks).truncate(len);
+            }
             let first = len.div_ceil(PAGE as u64);
             self.pages = self.pages.split(&first).0;
             let tail = (len % PAGE as u64) as usize;
@@ -174,6 +207,9 @@ impl Content {
     /// Makes a range read as zeros, without a change of the length.
     pub fn zero(&mut self, offset: u64, len: u64) {
         let end = offset.saturating_add(len).min(self.len);
+        if let Some(marks) = &mut self.marks {
+            Arc::make_mut(marks).clear(offset, end.saturating_sub(offset));
+        }
         let mut at = offset;
         while at < end {
             let (index, start) = (at / PAGE as u64, (at % PAGE as u64) as usize);

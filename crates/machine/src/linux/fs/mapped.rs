@@ -1,6 +1,7 @@
 //! Files that are mapped into memory: their content now, and what was written through a mapping.
 
 use super::{Files, content::Content, ids::InodeId, inode::Kind};
+use crate::memory::Mark;
 
 impl Files {
     /// The content of the file with this number, if it still exists.
@@ -14,12 +15,23 @@ impl Files {
 
     /// Takes over a page that was written through a shared mapping. A mapping cannot make a file
     /// longer: what is behind the end is dropped.
-    pub fn write_back(&mut self, number: u64, offset: u64, bytes: &[u8]) {
+    pub fn write_back(
+        &mut self,
+        number: u64,
+        offset: u64,
+        bytes: &[u8],
+        marks: Option<&[Option<Mark>]>,
+    ) {
         let Some((content, id)) = self.mapped_content(number) else { return };
         let count = content.len().saturating_sub(offset).min(bytes.len() as u64) as usize;
         if count > 0 {
             // The inode is a regular file that is open: changing it cannot fail.
-            let _ = self.change(id, |content| content.write_at(offset, &bytes[..count]));
+            let _ = self.change(id, |content| {
+                content.write_at(offset, &bytes[..count]);
+                if let Some(marks) = marks {
+                    content.mark(offset, &marks[..count]);
+                }
+            });
         }
     }
 
@@ -33,7 +45,7 @@ impl Files {
         if let Kind::File(content) = &mut self.inode_mut(id).kind {
             for (offset, byte) in bytes {
                 if offset < content.len() {
-                    content.write_at(offset, &[byte]);
+                    content.give_at(offset, &[byte]);
                 }
             }
         }

@@ -16,6 +16,7 @@
 //! - The same calls give the same answers: no clock, no randomness, no order of the host shows,
 //!   except what the host's files say of themselves.
 //! - A clone is a snapshot and costs a few pointers; what is changed later is copied then.
+//! - What bytes stand for goes with them (`marks`): who writes says it, who reads is told.
 //!
 //! Not here, on purpose: `signalfd` (`EINVAL`) and `inotify` (`ENOSYS`), netlink
 //! (`EAFNOSUPPORT`), extended attributes (none exist), quotas, mounts.
@@ -35,6 +36,7 @@ mod ids;
 mod inode;
 mod io;
 mod mapped;
+mod marks;
 mod open;
 mod path;
 mod pipe;

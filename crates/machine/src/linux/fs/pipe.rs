@@ -11,8 +11,10 @@ use super::Files;
 use super::description::{Description, Object};
 use super::ids::{FileId, Halt, InodeId, Moved, PipeId, Place, SourceId, Wait};
 use super::inode::Kind;
+use super::marks::HeldMarks;
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
+use crate::memory::Mark;
 
 /// Slots of a new pipe.
 const SLOTS: usize = 16;
@@ -46,6 +48,8 @@ pub struct Pipe {
     read: u64,
     /// Counts events, for edge-triggered waits.
     pub(super) activity: u64,
+    /// What the bytes stand for, by how many went in before them.
+    pub(super) marks: HeldMarks,
 }
 
 /// Sizes only: what goes through a pipe may be private.
@@ -72,6 +76,25 @@ impl Pipe {
             written: 0,
             read: 0,
             activity: 0,
+            marks: HeldMarks::default(),
+        }
+    }
+
+    /// How many bytes ever went in.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Gives marked bytes that are still in it other values.
+    pub(super) fn give_values(&mut self, value: &mut impl FnMut(Mark) -> Option<u8>) {
+        let mut at = self.read;
+        for slot in &mut self.slots {
+            for byte in &mut slot.bytes[slot.start..] {
+                if let Some(new) = self.marks.get(at).and_then(&mut *value) {
+                    *byte = new;
+                }
+                at += 1;
+            }
         }
     }
 
@@ -100,6 +123,7 @@ impl Pipe {
 
     /// Takes what fits.
     fn push(&mut self, bytes: &[u8]) -> usize {
+        self.marks.forget_before(self.read);
         let mut done = 0;
         let head = bytes.len() % PAGE;
         if head > 0

@@ -109,6 +109,18 @@ impl Files {
         self.streams[0]
     }
 
+    /// Whether what is written to a file is what the machine's own output is made of, or lost.
+    pub(crate) fn is_output(&self, file: FileId) -> bool {
+        match self.description(file).map(|it| &it.object) {
+            Ok(Object::Sink(_)) => true,
+            Ok(Object::Inode(id)) => {
+                self.streams[1..].contains(id)
+                    || matches!(self.inode(*id).kind, Kind::Device(Device::Null))
+            }
+            _ => false,
+        }
+    }
+
     /// What has been written to standard output (1) or error (2) since the last call.
     pub fn drain(&mut self, stream: usize) -> Vec<u8> {
         let content = self.content_now(self.streams[stream]);

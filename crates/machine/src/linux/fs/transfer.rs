@@ -151,10 +151,15 @@ impl Files {
             return Ok(0);
         }
         let bytes = &buffer[..got.count];
-        let done = match &to_offset {
-            Some(offset) => self.write_at(to, **offset, bytes)?.count,
-            None => self.write(to, bytes)?.count,
+        let marks = got.place.and_then(|place| self.marks_at(place, got.count));
+        let moved = match &to_offset {
+            Some(offset) => self.write_at(to, **offset, bytes)?,
+            None => self.write(to, bytes)?,
         };
+        let done = moved.count;
+        if let (Some(marks), Some(place)) = (marks, moved.place) {
+            self.keep_marks(place, &marks[..done]);
+        }
         match from_offset {
             Some(offset) => *offset += done as i64,
             None if self.is_regular(from)? => {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Address, Socket, State, Style};
+use super::{Address, HeldMarks, Socket, State, Style};
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
 use crate::linux::fs::ids::{FileId, Halt, Node, SocketId, Wait};
@@ -318,6 +318,7 @@ impl Files {
             waiting: 0,
             charged: 0,
             taken: 0,
+            marks: HeldMarks::default(),
             peer_credentials: (caller.pid, caller.user.uid, caller.user.gid),
             activity: 0,
             ..server.clone()

@@ -21,8 +21,10 @@ pub use traffic::{Attached, Message, Received};
 use super::Files;
 use super::description::{Description, Object};
 use super::ids::{FileId, InodeId, SocketId};
+use super::marks::HeldMarks;
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
+use crate::memory::Mark;
 
 /// How many bytes wait for a reader at most, as on a fresh Linux.
 const BOX: usize = 212_992;
@@ -81,6 +83,8 @@ pub struct Socket {
     charged: usize,
     /// How many bytes were ever taken from the inbox.
     taken: u64,
+    /// What the bytes of the inbox stand for, by how many came before them.
+    pub(super) marks: HeldMarks,
     no_more_in: bool,
     no_more_out: bool,
     error: Option<Errno>,
@@ -120,6 +124,29 @@ impl Socket {
     fn has_peer(&self, other: SocketId) -> bool {
         self.state == State::Connected(Some(other))
     }
+
+    /// Whom it is connected to.
+    pub(super) fn peer(&self) -> Option<SocketId> {
+        if let State::Connected(peer) = self.state { peer } else { None }
+    }
+
+    /// How many bytes ever came.
+    pub(super) fn received(&self) -> u64 {
+        self.taken + self.waiting as u64
+    }
+
+    /// Gives marked bytes that wait for a reader other values.
+    pub(super) fn give_values(&mut self, value: &mut impl FnMut(Mark) -> Option<u8>) {
+        let mut at = self.taken;
+        for packet in &mut self.inbox {
+            for byte in &mut packet.bytes[packet.start..] {
+                if let Some(new) = self.marks.get(at).and_then(&mut *value) {
+                    *byte = new;
+                }
+                at += 1;
+            }
+        }
+    }
 }
 
 /// What the kernel counts for a packet on a local socket: its books, and memory in whole chunks.
@@ -138,7 +165,7 @@ impl Files {
         self.sockets.get(&id).map(|socket| &**socket)
     }
 
-    fn socket_mut(&mut self, id: SocketId) -> Result<&mut Socket, Errno> {
+    pub(super) fn socket_mut(&mut self, id: SocketId) -> Result<&mut Socket, Errno> {
         self.sockets.get_mut(&id).map(Arc::make_mut).ok_or(Errno::ENOTSOCK)
     }
 
@@ -197,6 +224,7 @@ impl Files {
             waiting: 0,
             charged: 0,
             taken: 0,
+            marks: HeldMarks::default(),
             no_more_in: false,
             no_more_out: false,
             error: None,

@@ -208,7 +208,7 @@ impl Files {
         if style != Style::Stream && message.bytes.len() > super::BOX {
             return Err(Errno::EMSGSIZE.into());
         }
-        let offset = receiver.taken + receiver.waiting as u64;
+        let offset = receiver.received();
         let local = family == AF_UNIX;
         let paired = receiver.has_peer(from);
         let mut files = message.files.clone();
@@ -239,6 +239,8 @@ impl Files {
             if full {
                 break false;
             }
+            let taken = receiver.taken;
+            receiver.marks.forget_before(taken);
             receiver.waiting += size;
             receiver.charged += super::charge(size);
             receiver.inbox.push_back(Packet {
