@@ -309,6 +309,10 @@ impl Space for Tree {
         }
     }
 
+    fn work(&self) -> usize {
+        self.vertices.iter().map(|vertex| vertex::work(&self.vertices, &vertex.rule)).sum()
+    }
+
     fn marginal(&self, position: usize) -> Vec<BigUint> {
         self.marginals.get_or_init(|| self.all_marginals())[position].clone()
     }

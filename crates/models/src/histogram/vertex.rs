@@ -205,6 +205,17 @@ pub(crate) fn draw(
     }
 }
 
+/// How many values or tuples of values [`draw`] may have to weigh for a vertex with this rule.
+pub(crate) fn work(vertices: &[Vertex], rule: &Rule) -> usize {
+    let len = |part: &usize| vertices[*part].hist.len();
+    match rule {
+        Rule::Byte(_) => 1,
+        Rule::Sum { parts, .. } => parts.iter().map(len).sum(),
+        Rule::Equal(a, b) | Rule::Less(a, b, _) => len(a) + len(b),
+        Rule::Function { results, .. } => results.len(),
+    }
+}
+
 /// All tuples of places, the last part fastest.
 pub(crate) fn tuples(vertices: &[Vertex], parts: &[usize], mut see: impl FnMut(&[usize])) {
     let sizes: Vec<usize> = parts.iter().map(|&part| vertices[part].hist.len()).collect();
