@@ -128,7 +128,8 @@ impl<'a> Job<'a> {
         failure: &Failure,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Outcome>> {
-        if self.subject.is_script() {
+        // An exception that an interpreter tells of is no failure of its own: in the machine it exits.
+        if self.subject.is_script() || failure.exception_type().is_some() {
             return self.blackbox(failure, "a script cannot be followed", rng);
         }
         match self.arguments.algorithm {

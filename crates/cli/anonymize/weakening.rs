@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use stunt_leakage::ByteLeak;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::{Failure, Original};
+use stunt_search::PathCondition;
 use stunt_search::weaken::{
     Broken, Fillers, Limits, Place, Progress, Weakened, blank, grow, weaken,
 };
-use stunt_search::{Oracle, PathCondition};
 use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Job, Proved};
@@ -30,8 +30,8 @@ const TRYING_AGAIN: u32 = 6;
 /// So many runs measure the result; a program that is too slow for them is not weakened.
 const MEASURING: u32 = 300;
 
-/// A program that takes longer than this is weakened once only.
-const SLOW: Duration = Duration::from_millis(20);
+/// A program that takes longer than this, among many runs, is weakened once only.
+const SLOW: Duration = Duration::from_millis(10);
 
 impl Job<'_> {
     /// A double of a weakened condition, or one on the path, if that is better.
@@ -46,8 +46,13 @@ impl Job<'_> {
         }
         let time = Duration::from_secs(self.arguments.time);
         let mut oracle = NativeOracle::new(self, failure);
-        if self.native_time * MEASURING / oracle.width() as u32 > time {
-            info!(run = ?self.native_time, "too slow for runs by the hundred: more with --time");
+        if !oracle.agrees().map_err(|error| anyhow!(error))? {
+            info!("the program does not fail in a contained run");
+            return self.on_path(failure, rng);
+        }
+        let pace = oracle.pace().map_err(|error| anyhow!(error))?;
+        if pace * MEASURING > time {
+            info!(?pace, "too slow for runs by the hundred: more with --time");
             return self.on_path(failure, rng);
         }
         let relax = self.arguments.relaxations();
@@ -55,10 +60,6 @@ impl Job<'_> {
             Ok(followed) => followed,
             Err(halt) => return self.blackbox(failure, &halt.why, rng),
         };
-        if !oracle.agrees().map_err(|error| anyhow!(error))? {
-            info!("the program does not fail in a contained run");
-            return self.on_path(failure, rng);
-        }
         let span = info_span!("weaken").entered();
         let original = &self.base();
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
@@ -85,7 +86,7 @@ impl Job<'_> {
         let mut best: Option<(Weakened, Followed)> = None;
         for (number, mut start) in starts.into_iter().enumerate() {
             // Another start is for programs that are quick to run: it has to be measured as well.
-            if number > 0 && (begun.elapsed() > time * 2 / 3 || self.native_time > SLOW) {
+            if number > 0 && (begun.elapsed() > time * 2 / 3 || pace > SLOW) {
                 break;
             }
             // The first gets the greater part of what is left.
