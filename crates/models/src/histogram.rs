@@ -18,6 +18,7 @@ use crate::code::Code;
 use crate::space::{Problem, Space};
 
 mod hist;
+mod index;
 mod sum;
 mod tree;
 mod vertex;
@@ -232,7 +233,8 @@ impl<'a, 'p> Builder<'a, 'p> {
                 }
             }
         });
-        Some(Vertex { rule: Rule::Function { parts: places, results }, hist })
+        let index = OnceLock::new();
+        Some(Vertex { rule: Rule::Function { parts: places, results, index }, hist })
     }
 }
 
