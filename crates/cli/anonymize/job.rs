@@ -41,8 +41,6 @@ pub(super) struct Job<'a> {
     pub(super) checked: bool,
     /// How long a native run on the original takes at most.
     pub(super) native_time: Duration,
-    /// And at least: what else the machine does is not counted.
-    pub(super) quickest: Duration,
     /// How often it fails.
     pub(super) share: Share,
     /// What the search starts from, if not from the original.
@@ -110,7 +108,6 @@ impl<'a> Job<'a> {
             seconds: Seconds::default(),
             checked: false,
             native_time: Duration::ZERO,
-            quickest: Duration::MAX,
             share: Share::default(),
             base: None,
             canonical: None,
@@ -148,7 +145,8 @@ impl<'a> Job<'a> {
         failure: &Failure,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
-        if self.subject.is_script() {
+        // An exception that an interpreter tells of is no failure of its own: in the machine it exits.
+        if self.subject.is_script() || failure.exception_type().is_some() {
             return self.blackbox(failure, "a script cannot be followed", rng);
         }
         match self.arguments.algorithm {
@@ -190,7 +188,6 @@ impl<'a> Job<'a> {
                 continue;
             };
             self.native_time = self.native_time.max(run.duration);
-            self.quickest = self.quickest.min(run.duration);
             if let Some(seen) = &seen
                 && *seen != failure
             {

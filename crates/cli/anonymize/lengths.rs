@@ -41,7 +41,8 @@ impl Job<'_> {
         if self.checked || !self.may_change().contains(&true) {
             return self.find_by(failure, rng);
         }
-        if self.quickest > SLOW {
+        let pace = NativeOracle::new(self, failure).pace().map_err(|error| anyhow!(error))?;
+        if pace > SLOW {
             // There is time for one search.
             return self.shorter(failure, other_length_bits(), rng);
         }

@@ -33,6 +33,10 @@ impl Job<'_> {
         for relax in ways {
             let mut followed = match self.follow(failure, relax)? {
                 Ok(followed) => followed,
+                // Runs alone are slow to tell, but they tell.
+                Err(halt) if self.arguments.algorithm == Choice::Weaken && !self.checked => {
+                    return self.blackbox(failure, &halt.why, rng);
+                }
                 Err(halt) => return Ok(Err(halt)),
             };
             let Some(drawn) = self.draw(failure, &mut followed, rng)? else { continue };

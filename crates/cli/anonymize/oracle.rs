@@ -3,9 +3,9 @@
 //! Candidates are random: whatever they make the program do, it does in a run that is contained.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use stunt_native::Native;
+use stunt_native::{Command, Native};
 use stunt_path::Failure;
 use stunt_search::Oracle;
 use stunt_search::weaken::Broken;
@@ -19,6 +19,11 @@ const PATIENCE: u32 = 20;
 /// But never before this.
 const LEAST_TIME: Duration = Duration::from_millis(300);
 
+/// Some runs are timed so often: what else the machine does can only slow them down.
+const PACES: u32 = 5;
+/// But not for longer than this.
+const PACE_TIME: Duration = Duration::from_millis(500);
+
 /// Nobody stops a run of an oracle: between runs there is time enough.
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -31,6 +36,8 @@ pub(super) struct NativeOracle<'a> {
     /// How often a run is repeated until it fails.
     tries: u32,
     native: Native,
+    /// Whether runs are made in the folder that they may write to, and not in the user's.
+    elsewhere: bool,
     /// Runs so far.
     pub(super) runs: u64,
 }
@@ -47,14 +54,53 @@ impl<'a> NativeOracle<'a> {
             time,
             tries: job.tries(),
             native: subject.native(),
+            elsewhere: false,
             runs: 0,
         }
     }
 
     /// Whether the original fails in a contained run too. If not, candidates cannot be judged so.
+    ///
+    /// A program that has to write a file to the folder that it is run in can do so in one of its
+    /// own, if it needs nothing else from there.
     pub(super) fn agrees(&mut self) -> Result<bool, Broken> {
         let original = self.subject.original.reveal();
-        Ok(self.fails(&[original.clone(), original])? == [true, true])
+        for elsewhere in [false, true] {
+            self.elsewhere = elsewhere;
+            if self.fails(&[original.clone(), original.clone()])? == [true, true] {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// A run on a candidate.
+    fn command(&self, input: &[Vec<u8>]) -> Command {
+        let mut command = self.subject.on_candidate(input);
+        command.time = self.time;
+        if self.elsewhere {
+            command.folder = Some(Command::own_folder());
+            if let Ok(program) = std::path::absolute(&command.program) {
+                command.program = program;
+            }
+        }
+        command
+    }
+
+    /// How long a run takes among many: most are copies of a process that was loaded once, several
+    /// go on at a time, and nothing is read from the disk any more. A first run says little about it.
+    pub(super) fn pace(&mut self) -> Result<Duration, Broken> {
+        let batch = vec![self.subject.original.reveal(); self.width()];
+        let (begun, mut pace) = (Instant::now(), Duration::MAX);
+        for _ in 0..PACES {
+            let at = Instant::now();
+            self.fails(&batch)?;
+            pace = pace.min(at.elapsed() / batch.len() as u32);
+            if begun.elapsed() > PACE_TIME {
+                break;
+            }
+        }
+        Ok(pace)
     }
 }
 
@@ -64,12 +110,7 @@ impl Oracle for NativeOracle<'_> {
         let mut open: Vec<usize> = (0..inputs.len()).collect();
         for _ in 0..self.tries {
             self.runs += open.len() as u64;
-            let command = |&at: &usize| {
-                let mut command = self.subject.on_candidate(&inputs[at]);
-                command.time = self.time;
-                command
-            };
-            let commands: Vec<_> = open.iter().map(command).collect();
+            let commands: Vec<_> = open.iter().map(|&at| self.command(&inputs[at])).collect();
             for (&at, run) in open.iter().zip(self.native.run_all(&commands, &NEVER)) {
                 results[at] =
                     failure_of(&run?, self.fails_if.as_ref()).as_ref() == Some(self.failure);

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use stunt_leakage::ByteLeak;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::{Failure, Original};
+use stunt_search::PathCondition;
 use stunt_search::weaken::{
     Broken, Fillers, Limits, Place, Progress, Weakened, blank, grow, weaken,
 };
-use stunt_search::{Oracle, PathCondition};
 use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Halt, Job, Proved};
@@ -29,8 +29,8 @@ const TRYING_AGAIN: u32 = 6;
 /// So many runs measure the result; a program that is too slow for them is not weakened.
 const MEASURING: u32 = 300;
 
-/// A program that takes longer than this is weakened once only.
-pub(super) const SLOW: Duration = Duration::from_millis(20);
+/// A program that takes longer than this, among many runs, is weakened once only.
+pub(super) const SLOW: Duration = Duration::from_millis(10);
 
 impl Job<'_> {
     /// A double of a weakened condition, or one on the path, if that is better.
@@ -45,8 +45,13 @@ impl Job<'_> {
         }
         let time = self.allowed.time;
         let mut oracle = NativeOracle::new(self, failure);
-        if self.quickest * MEASURING / oracle.width() as u32 > time {
-            info!(run = ?self.quickest, "too slow for runs by the hundred: more with --time");
+        if !oracle.agrees().map_err(|error| anyhow!(error))? {
+            info!("the program does not fail in a contained run");
+            return self.on_path(failure, rng);
+        }
+        let pace = oracle.pace().map_err(|error| anyhow!(error))?;
+        if pace * MEASURING > time {
+            info!(?pace, "too slow for runs by the hundred: more with --time");
             return self.on_path(failure, rng);
         }
         let relax = self.arguments.relaxations();
@@ -54,10 +59,6 @@ impl Job<'_> {
             Ok(followed) => followed,
             Err(halt) => return self.blackbox(failure, &halt.why, rng),
         };
-        if !oracle.agrees().map_err(|error| anyhow!(error))? {
-            info!("the program does not fail in a contained run");
-            return self.on_path(failure, rng);
-        }
         let span = info_span!("weaken").entered();
         let original = &self.base();
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
@@ -84,7 +85,7 @@ impl Job<'_> {
         let mut best: Option<(Weakened, Followed)> = None;
         for (number, mut start) in starts.into_iter().enumerate() {
             // Another start is for programs that are quick to run: it has to be measured as well.
-            if number > 0 && (begun.elapsed() > time * 2 / 3 || self.quickest > SLOW) {
+            if number > 0 && (begun.elapsed() > time * 2 / 3 || pace > SLOW) {
                 break;
             }
             // The first gets the greater part of what is left.

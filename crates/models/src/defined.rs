@@ -234,6 +234,10 @@ impl Space for Defined {
         }
     }
 
+    fn work(&self) -> usize {
+        self.inner.work() + self.definitions.len()
+    }
+
     fn has_marginal(&self, position: usize) -> bool {
         match self.definition_of(position) {
             None => {

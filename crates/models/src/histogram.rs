@@ -18,6 +18,7 @@ use crate::code::Code;
 use crate::space::{Problem, Space};
 
 mod hist;
+mod index;
 mod sum;
 mod tree;
 mod vertex;
@@ -232,7 +233,8 @@ impl<'a, 'p> Builder<'a, 'p> {
                 }
             }
         });
-        Some(Vertex { rule: Rule::Function { parts: places, results }, hist })
+        let index = OnceLock::new();
+        Some(Vertex { rule: Rule::Function { parts: places, results, index }, hist })
     }
 }
 
@@ -307,6 +309,10 @@ impl Space for Tree {
             }
             vertex::draw(&self.vertices, at, place, rng, |part, place| pending.push((part, place)));
         }
+    }
+
+    fn work(&self) -> usize {
+        self.vertices.iter().map(|vertex| vertex::work(&self.vertices, &vertex.rule)).sum()
     }
 
     fn marginal(&self, position: usize) -> Vec<BigUint> {

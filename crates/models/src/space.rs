@@ -35,6 +35,12 @@ pub trait Space: Send + Sync {
     /// May panic if there is no solution.
     fn sample(&self, rng: &mut dyn RngCore, out: &mut [u8]);
 
+    /// About how many things a draw looks at; 1 if it goes straight to its solution. For those who
+    /// draw by the thousand.
+    fn work(&self) -> usize {
+        1
+    }
+
     /// Whether it is known how often the byte at `position` has each value.
     fn has_marginal(&self, position: usize) -> bool {
         let _ = position;

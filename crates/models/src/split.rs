@@ -232,6 +232,10 @@ impl Space for Joint {
         }
     }
 
+    fn work(&self) -> usize {
+        self.parts.iter().map(|(_, space)| space.work()).sum()
+    }
+
     fn has_marginal(&self, position: usize) -> bool {
         let (part, at) = self.places[position];
         self.count == BigUint::ZERO || self.parts[part].1.has_marginal(at)

@@ -20,6 +20,10 @@ use crate::soft;
 
 /// The most draws from a superset for one component.
 const MOST_TRIES: usize = 20_000;
+/// The most things that all tries of a look together look at.
+const MOST_WORK: usize = 1 << 22;
+/// The least tries of a look, whatever they cost.
+const LEAST_TRIES: usize = 64;
 /// The most literals whose counting is tried one after the other.
 const MOST_LITERALS: usize = 64;
 /// So many literals that cannot be counted with the others, and no further one is tried.
@@ -161,7 +165,7 @@ impl Sampler {
     }
 
     /// How a component can be drawn. Where it cannot be counted, it must be met `hits` times within
-    /// so many random tries, made with `rng`.
+    /// so many random tries, made with `rng`; fewer, where each of them is a long one.
     pub fn look(
         &mut self,
         pool: &Pool,
@@ -175,11 +179,11 @@ impl Sampler {
         match &*plan {
             Plan::Exact(_) => Look::Counted,
             Plan::Empty => Look::Empty,
-            Plan::Superset { tested, .. } => {
-                let mut met = (0..hits).map(|_| {
-                    let tries = tries / hits;
-                    tried(&plan, pool, &mut solver.scratch, component, tries, rng)
-                });
+            Plan::Superset { parts, tested } => {
+                let work: usize = parts.iter().map(|(_, space)| space.work()).sum();
+                let tries = tries.min((MOST_WORK / work.max(1)).max(LEAST_TRIES)) / hits;
+                let mut met = (0..hits)
+                    .map(|_| tried(&plan, pool, &mut solver.scratch, component, tries, rng));
                 if met.any(|it| matches!(it, Tried::Missed)) {
                     Look::Missed(tested.clone())
                 } else {

@@ -5,11 +5,11 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::{at, satisfies, solutions};
-use rand::SeedableRng;
+use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_models::{Condition, Counter, Masks};
 use stunt_shapes::{conditions, fnv1a, in_range, input, places, utf8};
-use stunt_solver::{Budget, Draw, Drawn, Sampler, Solver, Uniformity};
+use stunt_solver::{Budget, Draw, Drawn, Look, Sampler, Solver, Uniformity};
 use stunt_terms::{Assignment, Pool, Term};
 
 struct Bench {
@@ -130,6 +130,59 @@ fn a_utf8_sequence() {
 fn hash(pool: &mut Pool, bytes: u32) -> Term {
     let bytes = input(pool, 0, bytes);
     fnv1a(pool, &bytes, 32)
+}
+
+/// Randomness, and how often somebody wanted some.
+struct Counted(ChaCha8Rng, usize);
+
+impl RngCore for Counted {
+    fn next_u32(&mut self) -> u32 {
+        self.1 += 1;
+        self.0.next_u32()
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.1 += 1;
+        self.0.next_u64()
+    }
+
+    fn fill_bytes(&mut self, bytes: &mut [u8]) {
+        self.1 += 1;
+        self.0.fill_bytes(bytes);
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), rand::Error> {
+        self.1 += 1;
+        self.0.try_fill_bytes(bytes)
+    }
+}
+
+#[test]
+fn long_tries_are_few() {
+    // A hash that chance does not meet, beside a sum whose every draw weighs thousands of values.
+    let mut bench = Bench::new();
+    let state = hash(&mut bench.pool, 12);
+    let pool = &mut bench.pool;
+    let rare = pool.constant(32, 0x1234_5678);
+    let tested = pool.eq(state, rare);
+    let mut sum = pool.constant(16, 0);
+    for byte in input(pool, 0, 12) {
+        let wide = pool.zero_extend(16, byte);
+        sum = pool.add(sum, wide);
+    }
+    let goal = pool.constant(16, 1500);
+    let summed = pool.eq(sum, goal);
+    bench.push(tested);
+    bench.push(summed);
+    let mut counter = Counter::new(stunt_models::Budget::quick());
+    let component = bench.condition.component_of(at(0)).expect("constrained").clone();
+    let (mut solver, mut sampler) = (Solver::new(Budget::default()), Sampler::new());
+    let mut rng = Counted(ChaCha8Rng::seed_from_u64(7), 0);
+    let tries = (1, 100_000);
+    let look = sampler.look(&bench.pool, &mut solver, &mut counter, &component, tries, &mut rng);
+    assert_eq!(look, Look::Missed(vec![tested]));
+    // A try asks at least once for every byte.
+    assert!((12 * 64..12 * 10_000).contains(&rng.1), "{}", rng.1);
 }
 
 #[test]

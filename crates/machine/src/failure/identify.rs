@@ -19,6 +19,10 @@ const DEPTH: usize = 3;
 /// the panic to the throw.
 const DEPTH_UNNAMED: usize = 12;
 
+/// How many more frames of an abort count in a static program without names: so many may be the C
+/// library's own, from `free` or `assert` to the signal, and nothing tells them from the program's.
+const DEPTH_STATIC: usize = 6;
+
 /// Frames among which the handler of a signal is looked for.
 const HANDLER: usize = 16;
 
@@ -71,9 +75,7 @@ const ABORT: u8 = 6;
 
 /// Takes out libraries; what stays counts for now.
 fn by_library(stack: &CallStack) -> Vec<Role> {
-    let in_c_library =
-        |frame: &stack::Frame| frame.module.as_ref().is_some_and(|it| is_c_library(&it.name));
-    let linked_statically = !stack.frames.iter().any(in_c_library);
+    let linked_statically = linked_statically(stack);
     let mut at_head = true;
     let role = |frame: &stack::Frame| match frame.kind {
         Kind::Inlined if is_by_name(frame) => Role::Library,
@@ -96,6 +98,13 @@ fn by_library(stack: &CallStack) -> Vec<Role> {
         }
     }
     roles
+}
+
+/// Whether there is no C library beside the program.
+fn linked_statically(stack: &CallStack) -> bool {
+    let in_c_library =
+        |frame: &stack::Frame| frame.module.as_ref().is_some_and(|it| is_c_library(&it.name));
+    !stack.frames.iter().any(in_c_library)
 }
 
 /// Whether the run may have ended for want of stack.
@@ -206,7 +215,11 @@ fn mark_rounds(stack: &CallStack, roles: &mut [Role]) {
 fn limit(kind: &FailureKind, stack: &CallStack, roles: &mut [Role]) {
     let calls = counting(roles);
     let nameless = calls.first().is_some_and(|&at| stack.frames[at].symbol.is_none());
-    let depth = if nameless && *kind == FailureKind::Panic { DEPTH_UNNAMED } else { DEPTH };
+    let depth = match kind {
+        FailureKind::Panic if nameless => DEPTH_UNNAMED,
+        FailureKind::Abort if nameless && linked_statically(stack) => DEPTH + DEPTH_STATIC,
+        _ => DEPTH,
+    };
     for &at in calls.iter().skip(depth) {
         roles[at] = Role::Beyond;
     }

@@ -8,9 +8,9 @@
 use stunt_path::{Failure, FailureKind, Frame, Location, Role};
 
 use super::identify::{Ended, identify, public_path};
-use super::library::{is_throw, is_unhandled};
+use super::library::{is_by_module, is_throw, is_unhandled};
 use super::site::PanicSite;
-use crate::stack::CallStack;
+use crate::stack::{self, CallStack};
 
 /// The exit status of a Rust program whose main thread panicked.
 const PANICKED: u8 = 101;
@@ -104,6 +104,12 @@ fn aborted(death: Scene<'_>, thrown: Option<Scene<'_>>) -> Failure {
     // The stack was unwound in part before it turned out that nobody catches.
     if let Some(thrown) = thrown.filter(|_| has(stack, is_unhandled)) {
         return thrown.identify(Ended::Exception);
+    }
+    // Without names, its description is all that tells a panic that aborts from other aborts.
+    let own = |frame: &&stack::Frame| !is_by_module(frame);
+    let nameless = stack.frames.iter().find(own).is_some_and(|frame| frame.symbol.is_none());
+    if nameless && death.site.is_some() {
+        return death.identify(Ended::Panic);
     }
     death.identify(Ended::Signal { number: ABORT })
 }

@@ -5,6 +5,7 @@
 //! values of the parts is the product of the counts.
 
 use std::collections::hash_map::Entry;
+use std::sync::OnceLock;
 
 use num_bigint::{BigUint, RandBigInt};
 use rand::RngCore;
@@ -12,6 +13,7 @@ use rustc_hash::FxHashMap;
 use stunt_terms::mask;
 
 use super::hist::{Hist, add, big};
+use super::index::{Index, STRETCH};
 use super::sum;
 
 /// How a vertex comes from its parts, which are earlier vertices.
@@ -24,8 +26,9 @@ pub(crate) enum Rule {
     Equal(usize, usize),
     /// Whether the first part is less than the second, by this order of values.
     Less(usize, usize, Order),
-    /// Any function: the place of the result for every tuple of places, the last part fastest.
-    Function { parts: Vec<usize>, results: Vec<u32> },
+    /// Any function: the place of the result for every tuple of places, the last part fastest. The
+    /// index is made for the first draw.
+    Function { parts: Vec<usize>, results: Vec<u32>, index: OnceLock<Index> },
 }
 
 /// How values are compared.
@@ -189,19 +192,30 @@ pub(crate) fn draw(
             need(*a, first);
             need(*b, pick(rng, &total, items));
         }
-        Rule::Function { parts, results } => {
-            let total = own.hist.counts.big(place);
-            let tuples = (0..results.len()).filter(|&tuple| results[tuple] as usize == place);
-            let items = tuples.map(|tuple| {
+        Rule::Function { parts, results, index } => {
+            let weight = |tuple: usize| {
                 let places = places(vertices, parts, tuple);
-                let counts = parts.iter().zip(places).map(|(&p, at)| hist(p).counts.big(at));
-                (tuple, counts.product())
-            });
-            let tuple = pick(rng, &total, items);
+                parts.iter().zip(places).map(|(&p, at)| hist(p).counts.big(at)).product()
+            };
+            let index = index.get_or_init(|| Index::new(results, own.hist.len(), weight));
+            let rank = rng.gen_biguint_below(&own.hist.counts.big(place));
+            let tuple = index.at(place, rank, weight);
+            let tuple = tuple.expect("the rank is below the sum of the weights");
             for (&part, place) in parts.iter().zip(places(vertices, parts, tuple)) {
                 need(part, place);
             }
         }
+    }
+}
+
+/// How many values or tuples of values [`draw`] may have to weigh for a vertex with this rule.
+pub(crate) fn work(vertices: &[Vertex], rule: &Rule) -> usize {
+    let len = |part: &usize| vertices[*part].hist.len();
+    match rule {
+        Rule::Byte(_) => 1,
+        Rule::Sum { parts, .. } => parts.iter().map(len).sum(),
+        Rule::Equal(a, b) | Rule::Less(a, b, _) => len(a) + len(b),
+        Rule::Function { results, .. } => results.len().min(STRETCH),
     }
 }
 
@@ -277,7 +291,7 @@ pub(crate) fn weigh(
             give(*a, both(left, y));
             give(*b, both(right, x));
         }
-        Rule::Function { parts, results } => {
+        Rule::Function { parts, results, .. } => {
             let mut given: FxHashMap<usize, Vec<BigUint>> = FxHashMap::default();
             let mut next = results.iter();
             tuples(vertices, parts, |places| {

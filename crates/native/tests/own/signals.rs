@@ -159,6 +159,20 @@ fn exits_are_no_failures() {
 }
 
 #[test]
+fn aborts_are_told_apart_by_who_asked_for_them() {
+    let native = Native::new();
+    for flags in VARIANTS {
+        let program = build("ways.c", flags);
+        let ways = ["assert", "abort", "free"];
+        let found = ways.map(|way| failure(&native, &program, &[way]));
+        for (way, failure) in ways.iter().zip(&found) {
+            let same = found.iter().filter(|other| *other == failure).count();
+            assert_eq!(same, 1, "{flags:?} {way} {failure:#?}");
+        }
+    }
+}
+
+#[test]
 fn a_killed_program_has_no_stack_and_still_failed() {
     let run = run(&Native::new(), &build("ways.c", &["-O1"]), &["kill"]);
     assert_eq!(run.ending, Ending::Signal(9));
