@@ -6,7 +6,8 @@ mod support;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -145,6 +146,8 @@ fn a_crash_becomes_a_ticket_that_is_replayed() {
     let ticket = server.json("GET", "/api/v1/tickets/T-1", &token, &Value::Null);
     assert_eq!(ticket["doubles"][0]["confirmed"], true);
 
+    a_maintainer_replays_it_by_its_address(&place, &server, &token, &program);
+
     // A build with the fix does not, which proposes that it is fixed.
     let fixed = PARSER.replace("abort();", "puts(\"refused\");");
     let program = place.compile("fixed", &fixed, &["-Wl,--build-id=sha1"]);
@@ -161,6 +164,62 @@ fn a_crash_becomes_a_ticket_that_is_replayed() {
     assert_eq!(result["outcome"], "untried", "{result:#}");
     // No folder of a replay is left.
     assert_eq!(fs::read_dir(place.path("server/scratch")).expect("a folder").count(), 0);
+}
+
+/// The same on the maintainer's own machine, by what stands in the browser.
+fn a_maintainer_replays_it_by_its_address(
+    place: &Place,
+    server: &Server,
+    token: &str,
+    program: &str,
+) {
+    let page = |ticket: &str| format!("http://{}/tickets/{ticket}", server.address);
+    let replay = |words: &[&str], token: &str| {
+        let mut command = place.command(&[&["replay"], words].concat());
+        command.env("XDG_CONFIG_HOME", place.path("config")).env("STUNT_TOKEN", token);
+        command.output().expect("the command starts")
+    };
+    let same = "The double fails as the report says: abort in check (parser.c:4).\n";
+    // Nobody can be asked whether the program that the report names may run: so it is closed in.
+    let output = replay(&[&page("T-1")], token);
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (same, Some(0)));
+    assert_eq!(text(&output.stderr), "");
+    let output = replay(&[&page("T-1?from=list#double"), "--", program, "@@"], token);
+    assert_eq!((text(&output.stdout).as_str(), output.status.code()), (same, Some(0)));
+    let output = replay(&[&page("T-1"), "--yes"], token);
+    assert!(text(&output.stderr).contains("the report says to run: ./parser @@"));
+    assert_eq!(text(&output.stdout), same);
+    let output = replay(&[&page("T-1"), "--until", "check"], token);
+    let said = text(&output.stdout);
+    assert!(said.lines().next().is_some_and(|line| line.contains("check (parser.c:4)")), "{said}");
+    assert!(said.ends_with(same), "{said}");
+
+    for (ticket, token, sentence) in [
+        ("T-1", "", "shows tickets to maintainers only"),
+        ("T-1", "stunt_0", "shows tickets to maintainers only"),
+        ("T-1", "a b", "STUNT_TOKEN does not hold a token"),
+        ("T-99", token, "has no double of T-99"),
+        ("first", token, "an address such as"),
+    ] {
+        refused(&replay(&[&page(ticket)], token), sentence);
+    }
+    // The token that is configured for this server does, and goes to no other.
+    fs::create_dir_all(place.path("config/stunt")).expect("a folder");
+    let destination =
+        format!("[destination]\nserver = \"http://{}\"\ntoken = \"{token}\"\n", server.address);
+    place.write("config/stunt/config.toml", destination.as_bytes());
+    place.mode("config/stunt/config.toml", 0o600);
+    assert_eq!(text(&replay(&[&page("T-1")], "").stdout), same);
+    let destination = destination.replace("127.0.0.1", "localhost");
+    place.write("config/stunt/config.toml", destination.as_bytes());
+    refused(&replay(&[&page("T-1")], ""), "shows tickets to maintainers only");
+}
+
+#[track_caller]
+fn refused(output: &Output, sentence: &str) {
+    let said = text(&output.stderr);
+    assert!(said.contains(sentence) && output.stdout.is_empty(), "{sentence:?} in {said:?}");
+    assert_eq!(output.status.code(), Some(2));
 }
 
 /// Brings a build, replays the ticket with it, and waits for the result.
@@ -195,6 +254,11 @@ fn upkeep_from_the_command_line() {
     assert!(text(&again.stderr).contains("there is a user of that name"));
     let copied = place.stunt(&["serve", "backup", "copy.db", "--data", "server"]);
     assert_eq!(copied.status.code(), Some(0), "{}", text(&copied.stderr));
+    // Neither is for others to read, whatever the folder allows.
+    for file in ["copy.db", "server/stunt.db"] {
+        let mode = fs::metadata(place.path(file)).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
     // The copy is a database of its own, with the user in it.
     fs::create_dir(place.path("other")).expect("a folder");
     fs::copy(place.path("copy.db"), place.path("other/stunt.db")).expect("a copy");
@@ -202,6 +266,12 @@ fn upkeep_from_the_command_line() {
     assert!(text(&again.stderr).contains("there is a user of that name"));
     let twice = place.stunt(&["serve", "backup", "copy.db", "--data", "server"]);
     assert!(text(&twice.stderr).contains("is there already"), "{}", text(&twice.stderr));
+    // A folder that is not a server's is not made one.
+    for words in [&["backup", "none.db"][..], &["migrate-down", "0"]] {
+        let output = place.stunt(&[&["serve"], words, &["--data", "nowhere"]].concat());
+        refused(&output, "there is no database of a server in nowhere");
+    }
+    assert!(!place.path("nowhere").exists() && !place.path("none.db").exists());
     let down = place.stunt(&["serve", "migrate-down", "0", "--data", "other"]);
     assert_eq!(down.status.code(), Some(0), "{}", text(&down.stderr));
     let anew = place.stunt(&["serve", "admin", "add", "anna", "--data", "other"]);

@@ -343,6 +343,36 @@ fn what_cannot_be_delivered_waits_and_goes_later() {
 }
 
 #[test]
+fn what_is_damaged_in_the_queue_keeps_nothing_else_back() {
+    let receiver = Receiver::start();
+    let desk = Desk::at("damaged", &receiver, "ask = false\n[network]\nattempts = 1\n");
+    let report = desk.report("r.zip");
+    let fault = Fault::problem(503, "Busy", "come back");
+    receiver.state().faults.extend([fault.clone(), fault.clone(), fault]);
+    // Sealing is random, so each of them is another parcel.
+    for _ in 0..3 {
+        let yes = ["submit", &report, "--yes", "--max-leak", "5%"];
+        says(&desk.stunt(&yes), QUEUED, "it waits in the queue");
+    }
+    let list: Value =
+        serde_json::from_slice(&desk.stunt(&["queue", "list", "--json"]).stdout).unwrap();
+    let ids: Vec<&str> =
+        list.as_array().unwrap().iter().map(|it| it["id"].as_str().unwrap()).collect();
+    fs::write(desk.queue().join(format!("{}.json", ids[0])), "{}").unwrap();
+    fs::write(desk.queue().join(format!("{}.payload", ids[1])), "other").unwrap();
+    let sent = desk.stunt(&["queue", "send"]);
+    says(&sent, 2, &format!("what waits as {} is damaged", &ids[0][..12]));
+    says(&sent, 2, &format!("what waits under {} is damaged", ids[1]));
+    says(&sent, 2, "sent: ticket T-1");
+    has_the_sample(&receiver);
+    for id in &ids[..2] {
+        says(&desk.stunt(&["queue", "drop", &id[..12]]), 0, "dropped: ");
+    }
+    says(&desk.stunt(&["queue", "list"]), 0, "Nothing waits.");
+    receiver.finish();
+}
+
+#[test]
 fn what_the_server_refuses_does_not_wait() {
     let receiver = Receiver::start();
     let desk = Desk::at("refused", &receiver, "ask = false\n");

@@ -31,6 +31,16 @@ pub fn find(name: &OsStr) -> Result<Kept> {
     Ok(Store::of_user()?.find(name)?)
 }
 
+/// The report of an incident that is named in place of a file; nothing if there is no such incident.
+pub fn report_of(name: &Path) -> Result<Option<PathBuf>> {
+    let Ok(kept) = find(name.as_os_str()) else { return Ok(None) };
+    let (id, report) = (&kept.incident.id, kept.report_path());
+    if !report.is_file() {
+        bail!("incident {id} has no double yet; `stunt anonymize {id}` makes one");
+    }
+    Ok(Some(report))
+}
+
 /// What was run: the program, and its words with places for the paths of inputs.
 pub fn command(kept: &Kept) -> (PathBuf, Vec<OsString>) {
     let incident = &kept.incident;

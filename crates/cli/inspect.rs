@@ -16,12 +16,12 @@ use stunt_report::{Draw, Error, Frame, Opened, Report, SourceName, grouped, visi
 
 use crate::graph_text::{self, Style};
 use crate::outcome::{self, Outcome};
-use crate::{graph_html, view};
+use crate::{graph_html, incident, view};
 
 /// Flags of `stunt inspect`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The report
+    /// The report, or the incident that it was made of
     report: PathBuf,
     /// Print JSON: the report's own, with a summary
     #[arg(long)]
@@ -64,13 +64,16 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Reads a report; the error names its file.
+/// Reads a report: a file, or that of an incident. The error names the file.
 pub fn read(path: &Path) -> Result<Opened> {
-    Report::read(path).map_err(|error| match error {
+    match Report::read(path) {
         // It names the file already.
-        error @ Error::Unreadable { .. } => anyhow!(error),
-        error => anyhow!("{}: {error}", path.display()),
-    })
+        Err(error @ Error::Unreadable { .. }) => match incident::report_of(path)? {
+            Some(report) => read(&report),
+            None => Err(anyhow!(error)),
+        },
+        opened => opened.map_err(|error| anyhow!("{}: {error}", path.display())),
+    }
 }
 
 /// Colours on a terminal, unless the user does not want any (<https://no-color.org>).

@@ -34,6 +34,7 @@ mod scratch;
 mod serve;
 mod subject;
 mod submit;
+mod ticket;
 mod trace;
 mod view;
 mod walk;
@@ -138,7 +139,7 @@ fn main() -> ExitCode {
     // An error is a sentence for the user, so no backtrace, whatever RUST_BACKTRACE says.
     result.map_or_else(
         |error| {
-            eprintln!("stunt: {error:#}");
+            eprintln!("stunt: {}", outcome::sentence(&error));
             outcome::USAGE.into()
         },
         Outcome::code,

@@ -84,6 +84,19 @@ impl Outcome {
     }
 }
 
+/// An error with what led to it. A cause that is part of what was said already is not repeated.
+pub fn sentence(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// Writes the command's result to standard output. A reader that has seen enough (`| head`) is
 /// not an error.
 pub fn print(data: &[u8]) -> Result<()> {
@@ -91,5 +104,21 @@ pub fn print(data: &[u8]) -> Result<()> {
     match stdout.write_all(data).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to standard output"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::anyhow;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_said_twice() {
+        let cause = || io::Error::from_raw_os_error(2);
+        let plain = anyhow!(cause()).context("cannot read x");
+        assert_eq!(sentence(&plain), "cannot read x: No such file or directory (os error 2)");
+        let full = anyhow!(cause()).context(format!("x cannot be used ({})", cause()));
+        assert_eq!(sentence(&full), "x cannot be used (No such file or directory (os error 2))");
     }
 }

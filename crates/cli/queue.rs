@@ -11,8 +11,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde_json::json;
 use stunt_client::config::{self, Destination, Settings};
-use stunt_client::queue::{Kind, Limits, Queue, Waiting};
+use stunt_client::queue::{self, Contents, Kind, Limits, Queue, Waiting};
 use stunt_client::{Failure, Server, keep};
+use stunt_parcel::Digest;
 use stunt_report::{grouped, visible};
 
 use crate::outcome::{self, Outcome};
@@ -63,45 +64,73 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     for gone in queue.expire(now(), Limits::of(&settings).keep)? {
         eprintln!("stunt: {} has waited too long and is gone", name(&gone));
     }
-    let all = queue.list()?;
     match &arguments.action {
         Action::List { json } => {
-            list(&all, *json)?;
+            list(&all(&queue)?, *json)?;
             Ok(Outcome::Done)
         }
         Action::Send { id } => {
-            let chosen = if id.is_empty() { all } else { chosen(&all, id)? };
+            let Some(_turn) = queue.turn()? else {
+                eprintln!("stunt: another process is sending what waits");
+                return Ok(Outcome::Queued);
+            };
+            let all = all(&queue)?;
+            let chosen: Vec<Waiting> = if id.is_empty() {
+                all
+            } else {
+                let ids = chosen(all.iter().map(|waiting| waiting.id), id)?;
+                all.into_iter().filter(|waiting| ids.contains(&waiting.id)).collect()
+            };
             send(&settings, &queue, chosen)
         }
-        Action::Drop { id, all: everything } => {
-            let chosen = if *everything { all } else { chosen(&all, id)? };
-            for waiting in &chosen {
-                queue.remove(waiting.id)?;
-                println!("dropped: {}", name(waiting));
+        Action::Drop { id, all } => {
+            let Contents { waiting, damaged } = queue.list()?;
+            let ids = waiting.into_iter().map(|waiting| waiting.id).chain(damaged);
+            let ids = if *all { ids.collect() } else { chosen(ids, id)? };
+            for id in ids {
+                queue.remove(id)?;
+                println!("dropped: {}", short(id));
             }
             Ok(Outcome::Done)
         }
     }
 }
 
-/// The short name of something that waits.
-fn name(waiting: &Waiting) -> String {
-    waiting.id.to_string()[..12].to_owned()
+/// What waits. Whatever is damaged is told, and does not keep the rest from going.
+fn all(queue: &Queue) -> Result<Vec<Waiting>> {
+    let Contents { waiting, damaged } = queue.list()?;
+    for id in damaged {
+        let name = short(id);
+        eprintln!(
+            "stunt: what waits as {name} is damaged; `stunt queue drop {name}` throws it away"
+        );
+    }
+    Ok(waiting)
 }
 
-fn chosen(all: &[Waiting], ids: &[String]) -> Result<Vec<Waiting>> {
-    let mut chosen: Vec<Waiting> = Vec::new();
-    for id in ids {
-        let mut found =
-            all.iter().filter(|waiting| waiting.id.to_string().starts_with(id.as_str()));
-        let Some(waiting) = found.next().filter(|_| !id.is_empty()) else {
-            bail!("nothing waits as {}; see `stunt queue list`", visible(id));
+/// The short name of something that waits.
+fn name(waiting: &Waiting) -> String {
+    short(waiting.id)
+}
+
+fn short(id: Digest) -> String {
+    id.to_string()[..12].to_owned()
+}
+
+/// The names that the user means.
+fn chosen(all: impl Iterator<Item = Digest>, words: &[String]) -> Result<Vec<Digest>> {
+    let all: Vec<Digest> = all.collect();
+    let mut chosen = Vec::new();
+    for word in words {
+        let mut found = all.iter().filter(|id| id.to_string().starts_with(word.as_str()));
+        let Some(&id) = found.next().filter(|_| !word.is_empty()) else {
+            bail!("nothing waits as {}; see `stunt queue list`", visible(word));
         };
         if found.next().is_some() {
-            bail!("more than one waits as {}; give more of the name", visible(id));
+            bail!("more than one waits as {}; give more of the name", visible(word));
         }
-        if !chosen.contains(waiting) {
-            chosen.push(waiting.clone());
+        if !chosen.contains(&id) {
+            chosen.push(id);
         }
     }
     Ok(chosen)
@@ -162,7 +191,14 @@ fn send(settings: &Settings, queue: &Queue, chosen: Vec<Waiting>) -> Result<Outc
     let mut rng = ChaCha20Rng::from_entropy();
     let mut worst = Outcome::Done;
     for mut waiting in chosen {
-        let payload = queue.payload(&waiting)?;
+        let payload = match queue.payload(&waiting) {
+            Err(error @ queue::Error::Damaged(_)) => {
+                eprintln!("stunt: {error}");
+                worst = Outcome::Wrong;
+                continue;
+            }
+            payload => payload?,
+        };
         match send_one(settings, &waiting, payload, &mut rng)? {
             Ok(words) => {
                 queue.remove(waiting.id)?;

@@ -2,7 +2,8 @@
 //!
 //! A report may come from a stranger, and natively it is the user's own program that runs on the
 //! stranger's bytes, with the user's rights. Which program that is and how it is called is shown
-//! before it runs; in the machine, nothing that it does reaches the host.
+//! before it runs; in the machine, nothing that it does reaches the host. Of a ticket, whose double
+//! comes from a server, nothing runs natively unless somebody agreed to it.
 
 use std::ffi::OsString;
 use std::io::{BufRead, IsTerminal, Write};
@@ -12,15 +13,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
+use stunt_client::TicketAddress;
 use stunt_native::{Ending, Native, Run};
 use stunt_path::Failure;
-use stunt_report::{Error, Opened, Report, SourceName, visible};
+use stunt_report::{Opened, Report, SourceName, visible};
 
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Stopped, run_double};
 use crate::outcome::{self, Outcome, Step};
 use crate::subject::{Limits, Subject};
 use crate::walk::{Pace, walk};
+use crate::{inspect, ticket};
 
 /// Flags of `stunt replay`.
 #[derive(clap::Args)]
@@ -30,11 +33,16 @@ program of yours runs on them with your rights; without PROGRAM, the report also
 and its arguments, which are shown before it runs. With --machine nothing that the program does \
 reaches the host, and there is no network.
 
+The double of a ticket is fetched with a maintainer's token: the variable STUNT_TOKEN, or \
+destination.token in the configuration if that names this server. Where nobody can be asked, and \
+there is neither PROGRAM nor --yes, it runs in the machine.
+
 Exit codes: 0 it fails as the report says, 1 it does not, 2 and 4 it could not be tried.
 With --bisect: 1 it fails as the report says (bad), 0 it does not (good), 125 it could not be tried."
 )]
 pub struct Arguments {
-    /// The report
+    /// The report, an incident that has one, or the address of a ticket:
+    /// https://crashes.example.org/tickets/T-12
     report: PathBuf,
     /// Run the program in the machine: closed, and slower
     #[arg(long)]
@@ -42,14 +50,14 @@ pub struct Arguments {
     /// Exit as `git bisect run` expects
     #[arg(long)]
     bisect: bool,
-    /// Show each test of the input before it is made, and wait for Enter; with --machine
-    #[arg(long, requires = "machine", conflicts_with = "delay")]
+    /// Show each test of the input before it is made, and wait for Enter; in the machine
+    #[arg(long, conflicts_with = "delay")]
     step: bool,
-    /// Show each test of the input before it is made, and wait so many milliseconds; with --machine
-    #[arg(long, value_name = "MS", requires = "machine")]
+    /// Show each test of the input before it is made, and wait so many milliseconds; in the machine
+    #[arg(long, value_name = "MS")]
     delay: Option<u64>,
-    /// Show tests from the first on that is made in this function, or in what it calls; with --machine
-    #[arg(long, value_name = "FUNCTION", requires = "machine")]
+    /// Show tests from the first on that is made in this function, or in what it calls; in the machine
+    #[arg(long, value_name = "FUNCTION")]
     until: Option<String>,
     /// Leave the double in a folder, for a debugger
     #[arg(long)]
@@ -75,6 +83,12 @@ impl Arguments {
         let delay = self.delay.map(Duration::from_millis);
         walks.then(|| Pace { step: self.step, delay, until: self.until.clone() })
     }
+
+    /// Whether a server chose what to run, and nobody agrees to it or can be asked.
+    fn is_unwatched(&self, from: Origin) -> bool {
+        let named = !self.command.is_empty() || self.yes;
+        from == Origin::Server && !named && !std::io::stdin().is_terminal()
+    }
 }
 
 /// Runs the command.
@@ -92,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Ok(Verdict::Other) => Step::Good,
         Ok(Verdict::Untried(_)) => Step::Skip,
         Err(error) => {
-            eprintln!("stunt: {error:#}");
+            eprintln!("stunt: {}", outcome::sentence(&error));
             Step::Skip
         }
     }))
@@ -108,17 +122,31 @@ enum Verdict {
     Untried(Outcome),
 }
 
+/// Where a report comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    File,
+    Server,
+}
+
+/// The report, from its file or from the server whose ticket it is.
+fn open(report: &Path) -> Result<(Opened, Origin)> {
+    if let Some(address) = report.to_str().filter(|text| TicketAddress::is_meant(text)) {
+        return Ok((ticket::fetch(&address.parse()?)?, Origin::Server));
+    }
+    Ok((inspect::read(report)?, Origin::File))
+}
+
 fn replay(arguments: &Arguments) -> Result<Verdict> {
-    let opened = Report::read(&arguments.report).map_err(|error| match error {
-        // It names the file already.
-        error @ Error::Unreadable { .. } => anyhow!(error),
-        error => anyhow!("{}: {error}", arguments.report.display()),
-    })?;
+    let (opened, from) = open(&arguments.report)?;
     let report = &opened.report;
     let expected = Expected::of(report)?;
     // An invalid access may do no harm by itself: only the machine, which checks memory, sees it.
-    let in_machine = arguments.machine || report.replay.check_memory;
-    let (program, words) = command(arguments, &opened)?;
+    let in_machine = arguments.machine
+        || arguments.pace().is_some()
+        || report.replay.check_memory
+        || arguments.is_unwatched(from);
+    let (program, words) = command(arguments, &opened, in_machine)?;
     let mut subject = Subject::of_report(&opened, program, words, &arguments.limits)?;
     if arguments.keep {
         let folder = subject.keep(&opened.doubles)?;
@@ -163,7 +191,11 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
 }
 
 /// The program and its words: those of the user, or those of the report.
-fn command(arguments: &Arguments, opened: &Opened) -> Result<(PathBuf, Vec<OsString>)> {
+fn command(
+    arguments: &Arguments,
+    opened: &Opened,
+    in_machine: bool,
+) -> Result<(PathBuf, Vec<OsString>)> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     if let Some(name) = arguments.command.first() {
         return Ok((stunt_native::find(name, &path)?, arguments.command.clone()));
@@ -184,7 +216,7 @@ fn command(arguments: &Arguments, opened: &Opened) -> Result<(PathBuf, Vec<OsStr
     };
     let mut words = vec![OsString::from(&program)];
     words.extend(report.arguments.iter().map(OsString::from));
-    if !arguments.machine {
+    if !in_machine {
         announce(&program, report);
         if !arguments.yes && std::io::stdin().is_terminal() && !agreed()? {
             bail!("nothing was run; name the program yourself after --, or use --machine");

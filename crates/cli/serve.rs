@@ -105,6 +105,16 @@ struct WhichStore {
 }
 
 impl WhichStore {
+    /// A store that somebody has made.
+    fn existing(&self) -> Result<Place> {
+        let config = Config::new(SocketAddr::from(([127, 0, 0, 1], 0)), &self.data);
+        let place = Config { database: self.database.clone(), ..config }.place();
+        if !place.is_there() {
+            bail!("there is no database of a server in {}", self.data.display());
+        }
+        Ok(place)
+    }
+
     fn place(&self) -> Result<Place> {
         stunt_server::make_folder(&self.data)?;
         let config = Config::new(SocketAddr::from(([127, 0, 0, 1], 0)), &self.data);
@@ -196,7 +206,8 @@ pub fn run(arguments: Arguments, verbose: u8) -> Result<Outcome> {
         Some(Command::Admin { command: Admin::Password(flags) }) => {
             let password = password(&flags)?;
             let drawn = password.is_none();
-            let password = command::reset_password(&flags.place.place()?, &flags.name, password)?;
+            let password =
+                command::reset_password(&flags.place.existing()?, &flags.name, password)?;
             tell_password(drawn, &password)?;
         }
         Some(Command::Token { name, role, place }) => {
@@ -209,14 +220,15 @@ pub fn run(arguments: Arguments, verbose: u8) -> Result<Outcome> {
             outcome::print(format!("{secret}\n").as_bytes())?;
         }
         Some(Command::Backup { file, place }) => {
-            command::backup(&place.place()?, &file)?;
+            command::backup(&place.existing()?, &file)?;
             eprintln!("stunt: {} is a copy of the database", file.display());
             eprintln!(
                 "stunt: `identity` and `builds` in the server's folder are files: copy them, too"
             );
         }
         Some(Command::MigrateDown { version, place }) => {
-            command::migrate_down(&place.place()?, version)?;
+            command::migrate_down(&place.existing()?, version)?;
+            eprintln!("stunt: the tables are those of version {version} or older");
         }
         Some(Command::Worker(flags)) => return worker(&flags),
     }

@@ -16,6 +16,9 @@ use crate::outcome::Outcome;
 /// How often a child is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
+/// The longest budget, in seconds: a year.
+const LONGEST: u64 = 366 * 86_400;
+
 /// Flags of `stunt work`.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -35,7 +38,8 @@ fn duration(text: &str) -> Result<Duration, String> {
         _ => (text, 1),
     };
     let number: u64 = digits.parse().map_err(|_| "a time is a number with s, m or h".to_owned())?;
-    number.checked_mul(unit).map(Duration::from_secs).ok_or_else(|| "that is too long".to_owned())
+    let seconds = number.checked_mul(unit).filter(|&seconds| seconds <= LONGEST);
+    seconds.map(Duration::from_secs).ok_or_else(|| "that is longer than a year".to_owned())
 }
 
 /// Works.
@@ -143,5 +147,6 @@ mod tests {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
         assert!(duration("soon").is_err() && duration("").is_err());
+        assert!(duration("5124095576030431h").is_err(), "nobody can add that to a clock");
     }
 }

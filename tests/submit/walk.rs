@@ -3,6 +3,7 @@
 //! kind, of which nothing leaves but a count.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 
 use serde_json::Value;
@@ -43,17 +44,22 @@ impl Drop for Served {
     }
 }
 
-/// Records a crash on this input, and makes a report of its incident.
-fn crash(desk: &Desk, input: &str, report: &str) {
+/// Records a crash on this input, and makes a report of its incident, which is the last one then.
+fn crash(desk: &Desk, input: &str) {
     desk.place.write("private.txt", input.as_bytes());
     let recorded = desk.stunt(&["record", "--", "./parse", "private.txt"]);
     assert_eq!(code(&recorded), 128 + 6, "{}", text(&recorded.stderr));
     let listed: Value =
         serde_json::from_slice(&desk.stunt(&["incidents", "--json"]).stdout).expect("a list");
     let id = listed[0]["id"].as_str().expect("the newest").to_owned();
-    let arguments = ["anonymize", "--algorithm", "castro", "-o", report, &id];
-    let made = desk.stunt(&arguments);
+    let early = desk.stunt(&["submit", "last"]);
+    assert_eq!(code(&early), 2);
+    assert!(text(&early.stderr).contains(&format!("incident {id} has no double yet")));
+    let made = desk.stunt(&["anonymize", "--algorithm", "castro", &id]);
     assert_eq!(code(&made), 0, "{}", text(&made.stderr));
+    let report = desk.place.path(&format!("home/state/stunt/incidents/{id}/report.stunt"));
+    let mode = report.metadata().expect("the report").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
@@ -65,15 +71,15 @@ fn from_a_crash_to_a_ticket() {
         "[destination]\nserver = \"{}\"\nrecipient = \"{}\"\n[network]\nproxy = \"none\"\n",
         served.url, served.recipient
     ));
-    crash(&desk, "BOOM the first secret", "one.zip");
-    let (seen, exit) = desk.terminal(&["submit", "one.zip"], &[(ASK, "y\r"), (SEND, "y\r")]);
+    crash(&desk, "BOOM the first secret");
+    let (seen, exit) = desk.terminal(&["submit", "last"], &[(ASK, "y\r"), (SEND, "y\r")]);
     assert_eq!(exit, 0, "{seen}");
     assert!(seen.contains("The server does not know this failure yet."), "{seen}");
     assert!(seen.contains("sent: ticket "), "{seen}");
     assert!(!seen.contains("first secret"), "{seen}");
 
-    crash(&desk, "BOOM somebody else's, longer", "two.zip");
-    let (seen, exit) = desk.terminal(&["submit", "two.zip"], &[(ASK, "y\r")]);
+    crash(&desk, "BOOM somebody else's, longer");
+    let (seen, exit) = desk.terminal(&["submit", "last"], &[(ASK, "y\r")]);
     assert_eq!(exit, 0, "{seen}");
     assert!(seen.contains("fails here in the same way"), "{seen}");
     assert!(seen.contains("counted: ticket "), "{seen}");

@@ -30,10 +30,19 @@ enum Kind {
 
 /// Builds what is absent or out of date.
 pub fn run() -> Result<()> {
+    build(|_| true)
+}
+
+/// The same for one subject alone.
+pub fn one(name: &str) -> Result<()> {
+    build(|subject| subject.name == name)
+}
+
+fn build(wanted: impl Fn(&Subject) -> bool) -> Result<()> {
     let folder = files::target().join("subjects");
     fs::create_dir_all(folder.join("bin"))
         .with_context(|| format!("creating {}", folder.display()))?;
-    for subject in subjects()? {
+    for subject in subjects()?.into_iter().filter(wanted) {
         let text = subject.fingerprint()?;
         let stamp = folder.join(format!("{}.stamp", subject.name));
         let built =

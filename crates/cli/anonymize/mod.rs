@@ -15,6 +15,8 @@ mod other_path;
 mod weakening;
 mod words;
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -261,6 +263,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     interrupt::whole(|| report.write(&found.drawn.double.bytes, &output))
         .context("the report was not written")?;
     if let Some(mut kept) = incident {
+        if arguments.output.is_none() {
+            // All of an incident is for its owner alone, until it is sent.
+            fs::set_permissions(&output, fs::Permissions::from_mode(0o600))?;
+        }
         Store::set_state(&mut kept, State::Anonymised)?;
     }
     let path = output.display().to_string();

@@ -48,7 +48,7 @@ Exit codes: 0 sent, counted or rehearsed; 2 it cannot be sent; 6 nothing was sen
 7 it could not be delivered and waits in the queue: see `stunt queue`."
 )]
 pub struct Arguments {
-    /// The report
+    /// The report, or the incident that it was made of
     report: PathBuf,
     /// Send it to this server
     #[arg(long, value_name = "URL")]

@@ -56,8 +56,13 @@ impl Rehearsal<'_> {
     /// All of it, for people.
     pub fn text(self) -> String {
         let mut text = format!(
-            "Nothing was sent. These are the requests to {}, as they would go through TLS.\n",
-            self.destination.server
+            "Nothing was sent. These are the requests to {}, as they would go {}.\n",
+            self.destination.server,
+            if self.destination.server.is_encrypted() {
+                "through TLS"
+            } else {
+                "to this machine itself, without TLS"
+            }
         );
         if self.ask {
             text += "\nFirst, to ask whether there is a double already:\n\n";

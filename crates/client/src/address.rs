@@ -7,6 +7,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use stunt_parcel::messages::is_ticket;
+
 /// The base address of a server, without a slash at its end.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
@@ -15,6 +17,15 @@ pub struct Address {
     authority: String,
     /// What comes before `/api`; begins with a slash or is empty.
     path: String,
+}
+
+/// The address of a ticket's page, as it stands in a browser.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TicketAddress {
+    /// The server.
+    pub server: Address,
+    /// The ticket: `T-12`.
+    pub ticket: String,
 }
 
 /// Why a text is no address of a server.
@@ -26,6 +37,9 @@ pub enum AddressError {
     /// It is one, but not encrypted.
     #[error("{0} is not encrypted; an address that begins with https:// is expected")]
     NotEncrypted(String),
+    /// It is not one of a ticket.
+    #[error("an address such as \"https://crashes.example.org/tickets/T-12\" is expected")]
+    NotATicket,
     /// It has a part that an address of a server does not have.
     #[error("the address has {0}, which the address of a server does not have")]
     Extra(&'static str),
@@ -40,6 +54,11 @@ impl Address {
     /// The path of something on the server, as it stands in a request.
     pub fn path_of(&self, path: &str) -> String {
         format!("{}{path}", self.path)
+    }
+
+    /// Whether requests go through TLS; if not, they do not leave this machine.
+    pub fn is_encrypted(&self) -> bool {
+        self.scheme == "https"
     }
 
     /// The host and the port, as a request names them.
@@ -94,6 +113,29 @@ impl FromStr for Address {
     }
 }
 
+impl TicketAddress {
+    /// Whether a text is meant as an address, and not as the name of a file.
+    pub fn is_meant(text: &str) -> bool {
+        ["http://", "https://"].iter().any(|scheme| {
+            text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        })
+    }
+}
+
+impl FromStr for TicketAddress {
+    type Err = AddressError;
+
+    fn from_str(text: &str) -> Result<TicketAddress, AddressError> {
+        // What a browser adds: a place on the page, or how the list was sorted.
+        let page = text.split(['?', '#']).next().unwrap_or(text).trim_end_matches('/');
+        let (server, ticket) = page.rsplit_once("/tickets/").ok_or(AddressError::NotATicket)?;
+        if !is_ticket(ticket) {
+            return Err(AddressError::NotATicket);
+        }
+        Ok(TicketAddress { server: server.parse()?, ticket: ticket.to_owned() })
+    }
+}
+
 fn host_and_port(authority: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = if authority.starts_with('[') {
         let end = authority.find(']')? + 1;
@@ -145,6 +187,42 @@ mod tests {
         assert_eq!(based.authority(), "a.example:8443");
         assert_eq!(parse("http://[::1]:80").to_string(), "http://[::1]");
         assert_eq!(parse("http://127.0.0.1:8080").to_string(), "http://127.0.0.1:8080");
+    }
+
+    #[test]
+    fn a_tickets_page_is_a_server_and_a_number() {
+        let right = [
+            ("https://a.example/tickets/T-12", "https://a.example"),
+            ("https://a.example/tickets/T-12/", "https://a.example"),
+            (
+                "https://a.example/crashes/tickets/T-12?from=list#replay",
+                "https://a.example/crashes",
+            ),
+            ("HTTP://127.0.0.1:8080/tickets/T-12", "http://127.0.0.1:8080"),
+        ];
+        for (text, server) in right {
+            assert!(TicketAddress::is_meant(text), "{text}");
+            let found: TicketAddress = text.parse().unwrap();
+            assert_eq!(
+                (found.server.to_string().as_str(), found.ticket.as_str()),
+                (server, "T-12")
+            );
+        }
+        for text in [
+            "https://a.example/",
+            "https://a.example/tickets/",
+            "https://a.example/tickets/12",
+            "https://a.example/tickets/T-",
+            "https://a.example/tickets/T-1/../../x",
+            "https://a.example/tickets/T-1%0d%0a",
+            "https://me:pw@a.example/tickets/T-1",
+            "http://a.example/tickets/T-1",
+        ] {
+            assert!(text.parse::<TicketAddress>().is_err(), "{text}");
+        }
+        for text in ["report.zip", "http:", "https/x", "./https://a", "é"] {
+            assert!(!TicketAddress::is_meant(text), "{text}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub mod queue;
 mod request;
 mod server;
 
-pub use address::{Address, AddressError};
+pub use address::{Address, AddressError, TicketAddress};
 pub use agent::{Agent, Network, Reply};
 pub use failure::{Failure, TlsTrouble};
 pub use folder::state;

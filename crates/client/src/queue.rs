@@ -2,10 +2,12 @@
 //!
 //! Always: what waits is sealed already, so that the queue holds nothing that could be read, and
 //! names its server, which nothing can change. A payload has its digest as its name; its note is
-//! written last and removed first, so that there is no note without a payload.
+//! written last and removed first, so that there is no note without a payload. One process at a time
+//! sends what waits.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -44,6 +46,19 @@ pub struct Waiting {
     /// Why it could not be sent the last time.
     pub why: String,
 }
+
+/// All that is in a queue.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Contents {
+    /// What waits, the oldest first.
+    pub waiting: Vec<Waiting>,
+    /// What has a note that cannot be read; it can only be dropped.
+    pub damaged: Vec<Digest>,
+}
+
+/// While it is there, no other process sends what waits.
+#[derive(Debug)]
+pub struct Turn(#[allow(dead_code)] File); // Closing the file ends it.
 
 /// How much may wait, and how long.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +101,7 @@ pub enum Error {
     #[error("the queue is full ({0}); make room with `stunt queue send` or `stunt queue drop`")]
     Full(&'static str),
     /// A file is not what it was.
-    #[error("what waits under {0} is damaged; drop it")]
+    #[error("what waits under {0} is damaged; `stunt queue drop {0}` throws it away")]
     Damaged(Digest),
 }
 
@@ -129,8 +144,9 @@ impl Queue {
     ) -> Result<Waiting, Error> {
         let id = Digest::of(payload);
         folder::make(&self.folder).map_err(self.unusable())?;
-        let others: Vec<Waiting> = self.list()?.into_iter().filter(|it| it.id != id).collect();
-        if others.len() as u64 >= limits.parcels {
+        let Contents { waiting: others, damaged } = self.list()?;
+        let others: Vec<Waiting> = others.into_iter().filter(|it| it.id != id).collect();
+        if (others.len() + damaged.len()) as u64 >= limits.parcels {
             return Err(Error::Full("queue.max-parcels"));
         }
         let bytes =
@@ -158,22 +174,43 @@ impl Queue {
         folder::store(&self.note_path(waiting.id), &text, rng).map_err(self.unusable())
     }
 
-    /// All that waits, the oldest first.
-    pub fn list(&self) -> Result<Vec<Waiting>, Error> {
+    /// All that is in it.
+    pub fn list(&self) -> Result<Contents, Error> {
         let entries = match fs::read_dir(&self.folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Contents::default()),
             entries => entries.map_err(self.unusable())?,
         };
-        let mut all = Vec::new();
+        let mut all = Contents::default();
         for entry in entries {
             let path = entry.map_err(self.unusable())?.path();
             let Some(id) = id_of(&path) else { continue };
-            let note = fs::read(&path).ok();
+            let note = match fs::read(&path) {
+                // Another process has just sent it.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                note => note.ok(),
+            };
             let note = note.and_then(|note| serde_json::from_slice::<Waiting>(&note).ok());
-            all.push(note.filter(|note| note.id == id).ok_or(Error::Damaged(id))?);
+            match note.filter(|note| note.id == id) {
+                Some(note) => all.waiting.push(note),
+                None => all.damaged.push(id),
+            }
         }
-        all.sort_by_key(|waiting| (waiting.since, waiting.id));
+        all.waiting.sort_by_key(|waiting| (waiting.since, waiting.id));
+        all.damaged.sort();
         Ok(all)
+    }
+
+    /// The turn to send what waits; nothing while another process has it.
+    pub fn turn(&self) -> Result<Option<Turn>, Error> {
+        folder::make(&self.folder).map_err(self.unusable())?;
+        let path = self.folder.join("lock");
+        let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path);
+        let file = file.map_err(self.unusable())?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Turn(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(self.unusable()(error)),
+        }
     }
 
     /// What waits under a note.
@@ -202,7 +239,7 @@ impl Queue {
     /// Takes out what has waited too long, and says what it was.
     pub fn expire(&self, now: u64, keep: Duration) -> Result<Vec<Waiting>, Error> {
         let old = |it: &Waiting| now.saturating_sub(it.since) > keep.as_secs();
-        let gone: Vec<Waiting> = self.list()?.into_iter().filter(old).collect();
+        let gone: Vec<Waiting> = self.list()?.waiting.into_iter().filter(old).collect();
         for waiting in &gone {
             self.remove(waiting.id)?;
         }
@@ -254,9 +291,9 @@ mod tests {
     #[test]
     fn what_is_put_in_comes_out_in_order_and_is_nobody_elses() {
         let queue = queue("order");
-        assert!(queue.list().unwrap().is_empty(), "there is no folder yet");
+        assert!(queue.list().unwrap().waiting.is_empty(), "there is no folder yet");
         let (second, first) = (put(&queue, b"two", 2).unwrap(), put(&queue, b"one", 1).unwrap());
-        assert_eq!(queue.list().unwrap(), [first.clone(), second.clone()]);
+        assert_eq!(queue.list().unwrap().waiting, [first.clone(), second.clone()]);
         assert_eq!(queue.payload(&first).unwrap(), b"one");
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&queue.folder), 0o700);
@@ -266,7 +303,7 @@ mod tests {
         put(&queue, b"two", 2).unwrap();
         queue.remove(first.id).unwrap();
         queue.remove(first.id).unwrap();
-        assert_eq!(queue.list().unwrap(), [second]);
+        assert_eq!(queue.list().unwrap().waiting, [second]);
     }
 
     #[test]
@@ -279,7 +316,7 @@ mod tests {
         assert!(matches!(put(&queue, &[4; 1], 1), Err(Error::Full("queue.max-parcels"))));
         assert_eq!(queue.expire(11, LIMITS.keep).unwrap().len(), 0);
         assert_eq!(queue.expire(12, LIMITS.keep).unwrap().len(), 1);
-        assert_eq!(queue.list().unwrap().len(), 1);
+        assert_eq!(queue.list().unwrap().waiting.len(), 1);
     }
 
     #[test]
@@ -289,6 +326,21 @@ mod tests {
         fs::write(queue.payload_path(waiting.id), b"other").unwrap();
         assert!(matches!(queue.payload(&waiting), Err(Error::Damaged(id)) if id == waiting.id));
         fs::write(queue.note_path(waiting.id), b"{}").unwrap();
-        assert!(matches!(queue.list(), Err(Error::Damaged(_))));
+        // What cannot be read does not keep the others from being sent, and can be dropped.
+        let other = put(&queue, b"another", 2).unwrap();
+        let contents = queue.list().unwrap();
+        assert_eq!(contents, Contents { waiting: vec![other], damaged: vec![waiting.id] });
+        queue.remove(waiting.id).unwrap();
+        assert!(queue.list().unwrap().damaged.is_empty());
+    }
+
+    #[test]
+    fn one_process_sends_at_a_time() {
+        let queue = queue("turns");
+        let turn = queue.turn().unwrap().expect("nobody else has it");
+        assert!(queue.turn().unwrap().is_none());
+        drop(turn);
+        assert!(queue.turn().unwrap().is_some());
+        assert_eq!(queue.list().unwrap(), Contents::default());
     }
 }

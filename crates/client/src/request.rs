@@ -9,7 +9,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use stunt_parcel::Digest;
 use stunt_parcel::messages::{
-    ASK, Ask, COUNTS, Count, PARCEL_TYPE, REPORT_TYPE, double_path, report_path,
+    ASK, Ask, COUNTS, Count, PARCEL_TYPE, REPORT_TYPE, double_path, report_path, ticket_double_path,
 };
 
 use crate::address::Address;
@@ -83,6 +83,12 @@ impl Request {
     /// The double that the server has for this failure.
     pub fn double(to: &Destination, signature: &str) -> Request {
         let request = Request::new(to, Method::Get, double_path(signature));
+        Request { accept: REPORT_TYPE, ..request }
+    }
+
+    /// The double of a ticket, for a maintainer.
+    pub fn ticket_double(to: &Destination, ticket: &str) -> Request {
+        let request = Request::new(to, Method::Get, ticket_double_path(ticket));
         Request { accept: REPORT_TYPE, ..request }
     }
 

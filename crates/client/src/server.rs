@@ -97,6 +97,12 @@ impl Server {
         Ok(report)
     }
 
+    /// The best report of a ticket; the destination has a maintainer's token.
+    pub fn ticket_double(&self, ticket: &str, rng: &mut dyn RngCore) -> Result<Vec<u8>, Failure> {
+        let request = Request::ticket_double(&self.destination, ticket);
+        Ok(self.tried(&request, MOST_REPORT, rng)?.body)
+    }
+
     /// This failure was met once more.
     pub fn count(&self, count: &Count, rng: &mut dyn RngCore) -> Result<Counted, Failure> {
         self.talk(&Request::count(&self.destination, count), rng)

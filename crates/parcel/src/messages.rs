@@ -33,6 +33,17 @@ pub fn double_path(signature: &str) -> String {
     format!("/api/v1/doubles/{signature}")
 }
 
+/// `GET`: the report with the lowest leak of this ticket, for maintainers.
+pub fn ticket_double_path(ticket: &str) -> String {
+    format!("/api/v1/tickets/{ticket}/double")
+}
+
+/// Whether a text has the form of a ticket's number, and so may stand in a path.
+pub fn is_ticket(text: &str) -> bool {
+    let number = text.strip_prefix("T-").unwrap_or_default();
+    (1..=19).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether a text has the form of a failure's signature, and so may stand in a path.
 pub fn is_signature(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())

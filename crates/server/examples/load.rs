@@ -14,7 +14,8 @@ use common::client::Client;
 use common::load::{self, Speed};
 use common::postgres::Postgres;
 use common::process::{Server, serve_if_told};
-use sqlx::{AnyPool, AssertSqlSafe};
+use sqlx::AssertSqlSafe;
+use sqlx::any::AnyPoolOptions;
 use stunt_server::command;
 use stunt_server::store::{Place, Role};
 
@@ -151,12 +152,21 @@ fn fill(place: &Place, tickets: u64) {
                      WHERE i < {tickets}) SELECT i FROM n) AS numbers"
                 ),
             ),
-            Place::Postgres(url) => (url.clone(), format!("generate_series(1, {tickets}) AS numbers(i)")),
+            Place::Postgres(url) => (
+                url.clone(),
+                format!("generate_series(CAST(1 AS BIGINT), {tickets}) AS numbers(i)"),
+            ),
         };
-        let pool = AnyPool::connect(&url).await.unwrap();
+        let pool = AnyPoolOptions::new().max_connections(1).connect(&url).await.unwrap();
         let now = 1_794_825_360_000_u64;
         let day = now / 86_400_000;
+        // Whoever fills a database by the million does not wait for the disk at each step.
+        let quick = match place {
+            Place::Sqlite(_) => "PRAGMA synchronous = OFF; PRAGMA cache_size = -500000",
+            Place::Postgres(_) => "SET synchronous_commit = off",
+        };
         let statements = [
+            quick.to_owned(),
             format!(
                 "INSERT INTO tickets (id, grouping_key, program, kind, title, words, frames, state, \
                  fixed_at, first_seen, last_seen, count, leak) SELECT i, 'key' || i, \
@@ -169,9 +179,9 @@ fn fill(place: &Place, tickets: u64) {
                  (i * 31 % 1000) / 10.0 FROM {numbers}"
             ),
             format!("INSERT INTO terms (term, ticket) SELECT 'sigsegv', i FROM {numbers}"),
-            format!("INSERT INTO terms (term, ticket) SELECT 'function' || i, i FROM {numbers}"),
-            format!("INSERT INTO terms (term, ticket) SELECT 'module' || (i % 1000), i FROM {numbers}"),
-            format!("INSERT INTO terms (term, ticket) SELECT 'program' || (i % 50), i FROM {numbers}"),
+            format!("INSERT INTO terms (term, ticket) SELECT 'function' || i, i FROM {numbers} ORDER BY 1, 2"),
+            format!("INSERT INTO terms (term, ticket) SELECT 'module' || (i % 1000), i FROM {numbers} ORDER BY 1, 2"),
+            format!("INSERT INTO terms (term, ticket) SELECT 'program' || (i % 50), i FROM {numbers} ORDER BY 1, 2"),
             format!(
                 "INSERT INTO daily (ticket, day, build_id, version, count) \
                  SELECT i, {day} - i % 30, '', '1.0', 1 + i % 9 FROM {numbers}"
@@ -179,7 +189,7 @@ fn fill(place: &Place, tickets: u64) {
             "ANALYZE".to_owned(),
         ];
         for statement in statements {
-            sqlx::query(AssertSqlSafe(statement)).execute(&pool).await.unwrap();
+            sqlx::raw_sql(AssertSqlSafe(statement)).execute(&pool).await.unwrap();
         }
         pool.close().await;
     });

@@ -1,11 +1,12 @@
 //! The server as its handlers see it, and all its routes together.
 //!
 //! Always: every answer carries the headers that keep a browser from doing what no page of ours
-//! asks for; every request is measured by its route; whoever asks too much is told to wait.
+//! asks for; every request is measured by its route; whoever asks too much is told to wait, and
+//! whoever sends too slowly is cut off.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
@@ -20,6 +21,7 @@ use crate::api::{self, Problem};
 use crate::auth;
 use crate::limits::{self, Limiter, Rate};
 use crate::metrics::Metrics;
+use crate::pace::Paced;
 use crate::store::{Role, Store};
 
 /// What a stranger may make the server hold, in bytes.
@@ -82,6 +84,8 @@ struct Inner {
     logins: Limiter,
 }
 
+/// How long a report waits for room.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// A kibibyte is the unit of room.
 const UNIT: usize = 1 << 10;
 
@@ -138,11 +142,12 @@ impl App {
         &self.inner.metrics
     }
 
-    /// Waits until there is room for so many bytes.
+    /// Waits until there is room for so many bytes; nothing if that takes too long.
     pub(crate) async fn room(&self, bytes: usize) -> Option<SemaphorePermit<'_>> {
         let most = (self.inner.parts.sizes.at_once / UNIT).max(1);
         let units = (bytes / UNIT + 1).min(most);
-        self.inner.room.acquire_many(u32::try_from(units).unwrap_or(u32::MAX)).await.ok()
+        let room = self.inner.room.acquire_many(u32::try_from(units).unwrap_or(u32::MAX));
+        tokio::time::timeout(PATIENCE, room).await.ok()?.ok()
     }
 
     /// All routes.
@@ -194,7 +199,7 @@ async fn around(State(app): State<App>, request: Request, next: Next) -> Respons
     let route = route.unwrap_or_else(|| "none".to_owned());
     let answer = match too_fast(&app, &request, &method, &route, begun) {
         Some(problem) => problem.into_response(),
-        None => next.run(request).await,
+        None => next.run(request.map(Paced::of)).await,
     };
     let status = answer.status().as_u16();
     let took = begun.elapsed();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub enum Error {
     /// The database failed.
     #[error("the database: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(sqlx::Error),
     /// The tables could not be brought to this version.
     #[error("the tables of the database: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
@@ -36,4 +36,17 @@ pub enum Error {
     /// A row holds what this version does not understand.
     #[error("the database holds a {0} that this version does not know")]
     Unknown(&'static str),
+}
+
+/// PostgreSQL's name for text that it cannot hold: with a NUL in it.
+const NO_TEXT: &str = "22021";
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Error {
+        let code = error.as_database_error().and_then(|error| error.code());
+        if code.as_deref() == Some(NO_TEXT) {
+            return Error::Invalid("a text holds a character that no text has".to_owned());
+        }
+        Error::Database(error)
+    }
 }

@@ -16,6 +16,7 @@ use crate::app::{App, Parts, Sizes};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::limits::Rate;
+use crate::listen::listen;
 use crate::store::{Place, Store};
 use crate::work::{self, Worker};
 
@@ -176,17 +177,7 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     });
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
-    let service = app.router().into_make_service_with_connect_info::<SocketAddr>();
-    let mut told = stopped.clone();
-    let server = axum::serve(listener, service).with_graceful_shutdown(async move {
-        // An error means that nobody is left who could stop it.
-        let _ = told.wait_for(|stop| *stop).await;
-    });
-    tasks.push(tokio::spawn(async move {
-        if let Err(error) = server.await {
-            tracing::error!(%error, "the server ended");
-        }
-    }));
+    tasks.push(tokio::spawn(listen(listener, app.router(), stopped.clone())));
     tasks.push(tokio::spawn(sweep(store.clone(), stopped.clone())));
     tasks.push(tokio::spawn(work::issues(app.clone(), config.poll_trackers, stopped.clone())));
     if let Some(worker) = config.worker.clone() {

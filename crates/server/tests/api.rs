@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::net::SocketAddr;
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
 
 use common::client::{Answer, Client};
 use common::{Folder, Made, sealed};
@@ -181,6 +182,39 @@ fn what_is_refused_leaves_nothing_behind() {
     // The server is as well as before.
     assert_eq!(send(&parcel).status, 201);
     assert_eq!(world.tickets().len(), 1);
+}
+
+/// Sends the head of a large parcel and its first bytes, and then nothing.
+fn begun(world: &World, promised: usize) -> TcpStream {
+    let address = world.client.base.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "PUT /api/v1/reports/{} HTTP/1.1\r\nHost: x\r\nContent-Length: {promised}\r\n\r\n",
+        "0".repeat(64)
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&vec![0; promised.min(100_000)]).unwrap();
+    stream
+}
+
+#[test]
+fn who_sends_slowly_keeps_nobody_out() {
+    let world = World::with(|config| config.sizes.at_once = 1 << 20);
+    // Each of these holds all the room there is, or waits for it.
+    let slow: Vec<TcpStream> = (0..20).map(|_| begun(&world, 1 << 20)).collect();
+    assert_eq!(world.submit(&Made::new("1111", &["f"])).status, 201);
+    drop(slow);
+    // What is large needs that room, and has it again.
+    let mut large = Made::new("2222", &["g"]);
+    large.bytes = 300_000;
+    assert_eq!(world.submit(&large).status, 201);
+}
+
+#[test]
+fn another_method_is_a_problem_in_words() {
+    let world = World::new();
+    refused(&world.client.send("DELETE", "/api/v1/ask", &[], &[]).unwrap(), 405, "openapi.json");
+    refused(&world.client.json("POST", "/api/v1/recipient", &json!({})), 405, "openapi.json");
 }
 
 #[test]
@@ -515,6 +549,11 @@ fn the_description_is_true() {
         let schema = &response["content"]["application/json"]["schema"];
         fits(&answer.json(), schema, &all, &format!("{method} {path}"));
     }
+    let paths = &all["paths"];
+    assert_eq!(paths["/api/v1/ask"]["post"]["security"], json!([{}, {"token": []}]));
+    assert_eq!(paths["/api/v1/tickets"]["get"]["security"], json!([{"token": []}]));
+    let limit = &paths["/api/v1/audit"]["get"]["parameters"][1];
+    assert_eq!((&limit["name"], &limit["schema"]["type"]), (&json!("limit"), &json!("integer")));
     let problem = world.client.get("/api/v1/tickets");
     fits(&problem.json(), &json!({"$ref": "/Problem"}), &all, "problem");
     // Everything that is described is there, and nobody may do more than it says.

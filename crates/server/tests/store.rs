@@ -88,6 +88,8 @@ suite![
     old_things_go,
     counts_by_day_and_build,
     strangers_builds_have_an_end,
+    what_is_no_text_is_no_fault_of_the_server,
+    who_asks_is_given_a_double_of_their_build,
 ];
 
 fn on_sqlite(test: Test) {
@@ -575,6 +577,18 @@ async fn counts_by_day_and_build(world: &World) {
     assert_eq!(newest.version.as_deref(), Some("2.0"));
     assert_eq!(newest.last_day - newest.first_day, 2);
     assert_eq!(found.row.spark[25..], [1, 1, 2, 3, 0]);
+    // A build that a maintainer has brought has the version that it was brought with.
+    assert_eq!(found.builds[1].version, None);
+    let build = NewBuild {
+        build_id: FIRST.to_owned(),
+        name: "parser".to_owned(),
+        version: Some("1.9".to_owned()),
+        data: b"a program".to_vec(),
+    };
+    world.store.add_build("anna", &build).await.unwrap();
+    let builds = world.store.ticket(ticket).await.unwrap().builds;
+    assert_eq!((builds[1].version.as_deref(), builds[1].uploaded), (Some("1.9"), true));
+    assert_eq!(builds[0].version.as_deref(), Some("2.0"));
     assert_eq!((found.row.last_seen.0 - found.row.first_seen.0) / 86_400_000, 3);
 }
 
@@ -587,4 +601,23 @@ async fn strangers_builds_have_an_end(world: &World) {
     assert_eq!(found.row.count, 261);
     assert_eq!(found.days[0].count, 261);
     assert!(found.builds.len() <= 200);
+}
+
+async fn what_is_no_text_is_no_fault_of_the_server(world: &World) {
+    let nobody = world.store.log_in("an\0na", "a password").await;
+    assert!(matches!(nobody, Ok(None) | Err(Error::Invalid(_))), "{:?}", nobody.err());
+    let filter = Filter { program: Some("par\0ser".to_owned()), ..Filter::default() };
+    let none = world.store.list(&filter).await.map(|page| page.tickets.len());
+    assert!(matches!(none, Ok(0) | Err(Error::Invalid(_))), "{none:?}");
+}
+
+async fn who_asks_is_given_a_double_of_their_build(world: &World) {
+    let first = Made { leak: 10.0, ..Made::new("1111", &["f", "main"]) };
+    let other = Made { leak: 30.0, build: SECOND.to_owned(), ..Made::new("2222", &["f", "main"]) };
+    assert_eq!(world.submit(&first).await, world.submit(&other).await);
+    for (signature, leak) in [("1111", 10.0), ("2222", 30.0)] {
+        let (_, double) = world.store.ask(signature).await.unwrap().unwrap();
+        let percent = double.unwrap().leak_percent;
+        assert!((percent - leak / 2.0).abs() < 1e-9, "{signature}: {percent}");
+    }
 }

@@ -32,13 +32,11 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route("/api/v1/builds", post(builds::add_by_form))
         .route("/api/v1/builds/{name}", put(builds::add))
         .layer(DefaultBodyLimit::max(app.max_build() + LARGEST_JSON));
-    let reports = Router::new()
-        .route("/api/v1/reports/{digest}", put(reporter::submit))
-        .layer(DefaultBodyLimit::max(app.limits().parcel));
     Router::new()
         .route("/api/v1/ask", post(reporter::ask))
         .route("/api/v1/counts", post(reporter::count))
         .route("/api/v1/doubles/{signature}", get(reporter::double))
+        .route("/api/v1/reports/{digest}", put(reporter::submit))
         .route("/api/v1/recipient", get(reporter::recipient))
         .route("/api/v1/openapi.json", get(openapi::serve))
         .route("/api/v1/tickets", get(maintainer::list))
@@ -58,7 +56,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route("/api/v1/audit", get(admin::audit))
         .layer(DefaultBodyLimit::max(LARGEST_JSON))
         .merge(builds)
-        .merge(reports)
         .route("/api/{*rest}", axum::routing::any(problem::nowhere))
+        .method_not_allowed_fallback(problem::not_so)
         .layer(CatchPanicLayer::custom(problem::panicked))
 }

@@ -20,6 +20,9 @@ use super::schema::{
 };
 use crate::store::Role;
 
+/// Parameters that are numbers; all others are text.
+const NUMBERS: [&str; 2] = ["before", "limit"];
+
 /// What goes in or comes out.
 #[derive(Clone, Copy)]
 enum Body {
@@ -152,6 +155,10 @@ fn text() -> RefOr<Schema> {
     RefOr::T(Schema::Object(ObjectBuilder::new().schema_type(Type::String).build()))
 }
 
+fn number() -> RefOr<Schema> {
+    RefOr::T(Schema::Object(ObjectBuilder::new().schema_type(Type::Integer).build()))
+}
+
 /// The type of a body, and its shape.
 fn content(body: Body) -> Option<(&'static str, RefOr<Schema>)> {
     let named = |name: &str| RefOr::Ref(Ref::from_schema_name(name));
@@ -178,10 +185,9 @@ fn describe(operation: &Operation) -> utoipa::openapi::path::Operation {
         built = built.parameter(parameter.build());
     }
     for name in operation.query {
-        let parameter = ParameterBuilder::new()
-            .name(*name)
-            .parameter_in(ParameterIn::Query)
-            .schema(Some(text()));
+        let kind = if NUMBERS.contains(name) { number() } else { text() };
+        let parameter =
+            ParameterBuilder::new().name(*name).parameter_in(ParameterIn::Query).schema(Some(kind));
         built = built.parameter(parameter.build());
     }
     if let Some((kind, schema)) = content(operation.takes) {
@@ -204,6 +210,10 @@ fn describe(operation: &Operation) -> utoipa::openapi::path::Operation {
     match operation.role {
         Some(role) => {
             let scopes: [&str; 0] = [];
+            if role == Role::Reporter {
+                // Without a token, unless the settings demand one.
+                built = built.security(SecurityRequirement::default());
+            }
             built.security(SecurityRequirement::new("token", scopes)).tag(role.word()).build()
         }
         None => built.tag("anybody").build(),

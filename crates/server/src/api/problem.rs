@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use stunt_parcel::messages;
 
 use crate::error::Error;
+use crate::pace::was_too_slow;
 
 /// An answer that says what went wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -32,6 +33,14 @@ impl Problem {
     /// The request cannot be read.
     pub fn malformed(detail: impl Into<String>) -> Problem {
         Problem::new(400, "Bad request", detail)
+    }
+
+    /// A body that could not be read: because it is too slow, or for another reason.
+    pub fn of_body(error: &(dyn std::error::Error + 'static), other: &str) -> Problem {
+        if was_too_slow(error) {
+            return Problem::new(408, "Request timeout", "the body comes too slowly");
+        }
+        Problem::malformed(other)
     }
 
     /// The request can be read, and what it holds is refused.
@@ -55,6 +64,13 @@ impl Problem {
         let detail = "this address has asked for too much; wait a moment";
         let problem = Problem::new(429, "Too many requests", detail);
         Problem { retry_after: Some(wait), ..problem }
+    }
+
+    /// Too much is under way.
+    pub fn crowded() -> Problem {
+        let detail = "many large reports are under way; try again";
+        let problem = Problem::new(503, "Unavailable", detail);
+        Problem { retry_after: Some(Duration::from_secs(15)), ..problem }
     }
 
     /// Something failed on our side.
@@ -114,7 +130,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
             StatusCode::PAYLOAD_TOO_LARGE => {
                 Problem::new(413, "Too large", "the body is larger than this server takes")
             }
-            _ => Problem::malformed("the body ended too early"),
+            _ => Problem::of_body(&rejection, "the body ended too early"),
         })
     }
 }
@@ -138,7 +154,10 @@ impl<T: serde::de::DeserializeOwned, S: Send + Sync> FromRequest<S> for Document
                 StatusCode::UNSUPPORTED_MEDIA_TYPE => {
                     Problem::new(415, "Unsupported media type", "this should be application/json")
                 }
-                _ => Problem::malformed("the document does not have the form that is described"),
+                _ => {
+                    let other = "the document does not have the form that is described";
+                    Problem::of_body(&rejection, other)
+                }
             }
         })
     }
@@ -179,6 +198,11 @@ impl<T: serde::de::DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Que
 /// Nothing is here.
 pub(super) async fn nowhere() -> Problem {
     Problem::not_found("resource")
+}
+
+/// Something is here, for another method.
+pub(super) async fn not_so() -> Problem {
+    Problem::new(405, "Method not allowed", "this cannot be done here; see /api/v1/openapi.json")
 }
 
 /// A handler panicked: what it said may hold anything, so it is not repeated.

@@ -4,20 +4,27 @@
 //! whatever it says about itself. Why one is refused is said in words and counted, and nothing that
 //! it holds is repeated.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
 
 use axum::Json;
-use axum::extract::{FromRequest, State};
+use axum::body::{Body, HttpBody};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use stunt_parcel::messages::{self, Answer, Ask, Count, ServerKey, Stored};
 use stunt_parcel::{Digest, Parcel};
 use stunt_report::Report;
+use tokio::sync::SemaphorePermit;
 
-use super::problem::{Body, Document, Path, Problem};
+use super::problem::{Document, Path, Problem};
 use crate::App;
 use crate::auth::ByReporter;
 use crate::store::Submission;
+
+/// A parcel that needs no room of its own.
+const SMALL: usize = 64 << 10;
 
 fn signature(text: &str) -> Result<&str, Problem> {
     if messages::is_signature(text) {
@@ -104,6 +111,7 @@ pub(super) async fn submit(
     if let Err(problem) = &result {
         app.metrics().refused(match problem.document.status {
             400 => "digest",
+            408 => "slow",
             413 => "size",
             422 => "content",
             429 | 503 => "busy",
@@ -122,20 +130,7 @@ async fn take(
     let named: Digest = named
         .parse()
         .map_err(|_| Problem::malformed("the path ends with the SHA-256 of the body"))?;
-    let most = app.limits().parcel;
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    let length = length.and_then(|length| length.parse::<usize>().ok()).unwrap_or(most);
-    if length > most {
-        // A client that is cut off while it sends does not see why; so a little more is read.
-        if length <= most.saturating_mul(2) {
-            let _room = app.room(length).await;
-            let _ = axum::body::to_bytes(request.into_body(), length).await;
-        }
-        return Err(Problem::too_large(most));
-    }
-    // Many large reports at once wait for one another, not for memory.
-    let _room = app.room(length).await;
-    let Body(body) = Body::from_request(request, app).await?;
+    let (body, _room) = parcel_of(app, headers, request.into_body()).await?;
     let parcel = Digest::of(&body);
     if parcel != named {
         return Err(Problem::malformed("the path is not the SHA-256 of the body"));
@@ -162,6 +157,41 @@ async fn take(
     };
     counter.fetch_add(1, Ordering::Relaxed);
     Ok(stored(app, status, &submitted.ticket.to_string()))
+}
+
+/// Reads a parcel. Many large ones at once wait for one another, not for memory; what is small
+/// waits for nobody, so that no stranger can keep it out.
+async fn parcel_of<'a>(
+    app: &'a App,
+    headers: &HeaderMap,
+    mut body: Body,
+) -> Result<(Vec<u8>, Option<SemaphorePermit<'a>>), Problem> {
+    let most = app.limits().parcel;
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let length = length.and_then(|length| length.parse::<usize>().ok()).unwrap_or(most);
+    // A client that is cut off while it sends does not see why; so a little more is read.
+    let patience = most.saturating_mul(2);
+    if length > patience {
+        return Err(Problem::too_large(most));
+    }
+    let (mut data, mut seen, mut room) = (Vec::new(), 0_usize, None);
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        let frame = frame.map_err(|error| Problem::of_body(&error, "the body ended too early"))?;
+        let Ok(piece) = frame.into_data() else { continue };
+        seen += piece.len();
+        if seen > patience {
+            break;
+        }
+        if seen > most || length > most {
+            data = Vec::new();
+            continue;
+        }
+        if seen > SMALL && room.is_none() {
+            room = Some(app.room(length).await.ok_or_else(Problem::crowded)?);
+        }
+        data.extend_from_slice(&piece);
+    }
+    if seen > most { Err(Problem::too_large(most)) } else { Ok((data, room)) }
 }
 
 fn stored(app: &App, status: StatusCode, ticket: &str) -> Response {

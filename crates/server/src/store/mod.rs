@@ -16,12 +16,14 @@ mod tickets;
 mod upkeep;
 mod work;
 
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyPoolOptions, AnyRow};
-use sqlx::{Any, AnyConnection, AnyPool, Executor, Row, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, Connection, Executor, Row, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::clock::{Clock, Moment};
@@ -47,6 +49,17 @@ pub enum Place {
     Sqlite(PathBuf),
     /// A database that replicas share: `postgres://…`.
     Postgres(String),
+}
+
+impl Place {
+    /// Whether there is something there already, as far as that can be seen from outside.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        match self {
+            Place::Sqlite(file) => file.is_file(),
+            Place::Postgres(_) => true,
+        }
+    }
 }
 
 /// The databases that the store speaks.
@@ -125,11 +138,21 @@ impl Store {
                         Ok(())
                     })
                 });
-                let url = format!("sqlite://{}?mode=rwc", escaped(file));
+                // SQLite gives the files beside it the rights of this one.
+                let made = OpenOptions::new().create(true).append(true).mode(0o600).open(file);
+                made.map_err(|error| Error::File { path: file.clone(), error })?;
+                let url = format!("sqlite://{}?mode=rw", escaped(file));
                 let folder = file.parent().unwrap_or(Path::new(".")).join("builds");
                 (options.connect(&url).await?, Dialect::Sqlite, Some(folder))
             }
-            Place::Postgres(url) => (options.connect(url).await?, Dialect::Postgres, None),
+            Place::Postgres(url) => match options.connect(url).await {
+                // The pool has tried for a while, and does not say what was wrong.
+                Err(sqlx::Error::PoolTimedOut) => {
+                    AnyConnection::connect(url).await?.close().await?;
+                    return Err(sqlx::Error::PoolTimedOut.into());
+                }
+                pool => (pool?, Dialect::Postgres, None),
+            },
         };
         let (submissions, waiting) = submit::queue();
         let inner = Arc::new(Inner {

@@ -230,9 +230,13 @@ impl Store {
         signature: &str,
     ) -> Result<Option<(TicketId, Option<KnownDouble>)>, Error> {
         let Some(ticket) = self.ticket_of(signature).await? else { return Ok(None) };
+        // Who asks has one build, and a double of that build is the one that will fail there.
         let sql = "SELECT digest, bytes, leak_percent FROM doubles WHERE ticket = $1 AND kept = 1 \
-                   ORDER BY COALESCE(confirmed, 1) DESC, leak_percent, at LIMIT 1";
-        let found = sqlx::query(sql).bind(ticket.0).fetch_optional(self.reading()).await?;
+                   ORDER BY CASE WHEN build_id = (SELECT build_id FROM signatures \
+                   WHERE signature = $2) THEN 0 ELSE 1 END, \
+                   COALESCE(confirmed, 1) DESC, leak_percent, at LIMIT 1";
+        let query = sqlx::query(sql).bind(ticket.0).bind(signature);
+        let found = query.fetch_optional(self.reading()).await?;
         let double = found.map(|row| {
             Ok::<_, Error>(KnownDouble {
                 digest: row.text("digest")?.parse().map_err(|_| Error::Unknown("digest"))?,

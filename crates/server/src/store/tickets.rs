@@ -591,11 +591,15 @@ impl Store {
     }
 
     async fn by_build(&self, id: TicketId) -> Result<Vec<ByBuild>, Error> {
-        let sql = "SELECT d.build_id AS build, d.version AS version, \
+        // Reports name no version: it is that of the build, if a maintainer has brought it.
+        let sql = "SELECT d.build_id AS build, \
+                   COALESCE(NULLIF(d.version, ''), b.version, '') AS version, \
                    CAST(SUM(d.count) AS BIGINT) AS n, MIN(d.day) AS first_day, \
                    MAX(d.day) AS last_day, COUNT(b.build_id) AS here \
                    FROM daily d LEFT JOIN builds b ON b.build_id = d.build_id \
-                   WHERE d.ticket = $1 GROUP BY d.build_id, d.version ORDER BY n DESC LIMIT 200";
+                   WHERE d.ticket = $1 \
+                   GROUP BY d.build_id, COALESCE(NULLIF(d.version, ''), b.version, '') \
+                   ORDER BY n DESC LIMIT 200";
         let rows = sqlx::query(sql).bind(id.0).fetch_all(self.reading()).await?;
         let told = |text: String| Some(text).filter(|text| !text.is_empty());
         let build = |row: &AnyRow| {
