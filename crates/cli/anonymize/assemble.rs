@@ -141,10 +141,10 @@ impl Job<'_> {
     /// are in the input that the double was made from.
     fn residue(&self, double: &[Vec<u8>]) -> f64 {
         let original = &self.subject.original;
+        let all = original.hidden().len();
         match &self.base {
-            Some(base) if self.canonical.is_none() => {
-                let all = original.hidden().len().max(1) as f64;
-                base.residue(double) * base.hidden().len() as f64 / all
+            Some(base) if base.hidden().len() < all => {
+                base.residue(double) * base.hidden().len() as f64 / all as f64
             }
             _ => original.residue(double),
         }

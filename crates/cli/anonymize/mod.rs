@@ -139,6 +139,10 @@ struct Search {
     /// respa: how far from the path to look, in tests, or `max`
     #[arg(long, value_name = "N|max", default_value = "max")]
     radius: Radius,
+    /// respa: start from the original's own path, as in the paper; else it is that of an input with one
+    /// value wherever that will do, if it reveals less
+    #[arg(long)]
+    as_is: bool,
     /// Random delays, up to so many seconds each, so that the time taken says nothing; the report then
     /// leaves out the time, the instructions, the tests and the pins
     #[arg(long, value_name = "SECONDS")]

@@ -11,19 +11,23 @@ use serde_json::{Value, json};
 use stunt_leakage::Bits;
 use stunt_machine::linux::{Ending, Kernel};
 use stunt_machine::stack::Symbols;
+use stunt_machine::symbolic::Relaxations;
 use stunt_machine::{Following, Judge, Machine, Options};
 use stunt_native::{Private, Run};
 use stunt_path::Failure;
 use stunt_search::paths::{
     self, Found as Paths, Limits, Manner, Progress, ReapOptions, ReapRmOptions, RespaOptions, Task,
 };
+use stunt_search::weaken::Fillers;
 use stunt_search::{PathCondition, castro};
 use stunt_terms::Pool;
 use tracing::{info, info_span};
 
 use super::Choice;
 use super::job::{Found, Halt, Job, Proved};
-use crate::follow::{Followed, native_ending, texts_without_zeros};
+use super::oracle::NativeOracle;
+use super::weakening::BLANKING;
+use crate::follow::{Followed, follow_on, native_ending, texts_without_zeros};
 use crate::interrupt;
 
 /// The most doubles of a path that are run until one fails natively.
@@ -41,6 +45,7 @@ impl Job<'_> {
             // Says what is in the way.
             None => return self.on_path(failure, rng),
         };
+        let blank = self.start_blank(failure, path_leak)?;
         self.progress.stage("looking for other paths");
         let begun = Instant::now();
         let span = info_span!("search").entered();
@@ -56,13 +61,45 @@ impl Job<'_> {
                 return self.on_path(failure, rng);
             }
         };
-        let Some(drawn) = self.draw_from(failure, &mut pool, &found, rng)? else {
+        // That the original may have taken either path is said of the path that the search began with.
+        let leak = if blank { found.chosen().leak() } else { found.leak };
+        let Some(drawn) = self.draw_from(failure, &mut pool, &found, leak, rng)? else {
             return self.on_path(failure, rng);
         };
         let followed = Followed::of_path(pool, found.chosen().tests(), failure);
         let relax = self.arguments.relaxations();
-        let (facts, notes) = (facts(&found), notes(&found));
+        let (facts, notes) = (facts(&found), notes(&found, blank));
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes }))
+    }
+
+    /// Goes over to a blanked input, for respa: its path says less than the original's to begin with,
+    /// and the search has less to replace. Says whether it did.
+    fn start_blank(&mut self, failure: &Failure, path_leak: Bits) -> Result<bool> {
+        let respa = self.arguments.algorithm == Choice::Respa && !self.arguments.search.as_is;
+        if !respa || self.base.is_some() || self.checked {
+            return Ok(false);
+        }
+        let begun = Instant::now();
+        let mut oracle = NativeOracle::new(self, failure);
+        if !oracle.agrees().map_err(|error| anyhow!(error))? {
+            return Ok(false);
+        }
+        let blanked = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
+        self.seconds.search += begun.elapsed().as_secs_f64();
+        let Ok(mut path) = follow_on(self.subject, Some(&blanked), Relaxations::NONE, false)?
+        else {
+            return Ok(false);
+        };
+        self.seconds.trace += path.seconds;
+        let leak = PathCondition::new(&mut path.pool, &path.tests, &blanked).total();
+        let same = self.fails_if.is_some() || path.failure.as_ref() == Some(failure);
+        let better = same && leak.upper() < path_leak.upper();
+        info!(bits = leak.upper(), better, runs = oracle.runs, "blanked");
+        if better {
+            self.base = Some(blanked);
+        }
+        self.allowed.time = self.allowed.time.saturating_sub(begun.elapsed());
+        Ok(better)
     }
 
     /// The program in the machine, before its first test.
@@ -149,6 +186,7 @@ impl Job<'_> {
         failure: &Failure,
         pool: &mut Pool,
         found: &Paths,
+        leak: Bits,
         rng: &mut ChaCha20Rng,
     ) -> Result<Option<Proved>> {
         self.progress.stage("drawing a double");
@@ -173,7 +211,7 @@ impl Job<'_> {
             self.seconds.count += begun.elapsed().as_secs_f64();
             // What is said of paths as a whole holds for doubles of the whole path.
             if condition.fixed().is_empty() {
-                measured.total = found.leak;
+                measured.total = leak;
             }
             return Ok(Some(Proved { double, measured, size, draws }));
         }
@@ -202,9 +240,9 @@ fn bits(bits: Bits) -> Value {
     json!({ "bits": bits.value(), "kind": bits.kind() })
 }
 
-fn notes(found: &Paths) -> Vec<String> {
+fn notes(found: &Paths, blank: bool) -> Vec<String> {
     let mut notes = Vec::new();
-    if found.chosen == 0 {
+    if found.chosen == 0 && !blank {
         notes.push("The double takes the path of the original.".to_owned());
     }
     if !found.complete {
