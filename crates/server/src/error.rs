@@ -43,7 +43,7 @@ const NO_TEXT: &str = "22021";
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Error {
-        let code = error.as_database_error().and_then(|error| error.code());
+        let code = error.as_database_error().and_then(sqlx::error::DatabaseError::code);
         if code.as_deref() == Some(NO_TEXT) {
             return Error::Invalid("a text holds a character that no text has".to_owned());
         }

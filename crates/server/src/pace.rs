@@ -24,7 +24,7 @@ pub struct TooSlow;
 
 /// Whether an error comes from a body that was too slow, whatever others have wrapped around it.
 pub fn was_too_slow(error: &(dyn Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |&error| error.source()).any(|error| error.is::<TooSlow>())
+    std::iter::successors(Some(error), |&error| error.source()).any(<dyn Error>::is::<TooSlow>)
 }
 
 /// A body, and how long it has been waited for.
