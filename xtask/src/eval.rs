@@ -32,7 +32,7 @@ pub struct Arguments {
 }
 
 /// The algorithms, if none are named.
-const USUAL: [&str; 4] = ["castro", "relaxed", "camouflage", "weaken"];
+const USUAL: [&str; 5] = ["castro", "relaxed", "camouflage", "respa", "weaken"];
 /// All of them.
 const ALL: [&str; 10] = [
     "castro",
