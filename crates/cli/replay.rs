@@ -42,7 +42,7 @@ With --bisect: 1 it fails as the report says (bad), 0 it does not (good), 125 it
 )]
 pub struct Arguments {
     /// The report, an incident that has one, or the address of a ticket:
-    /// https://crashes.example.org/tickets/T-12
+    /// `https://crashes.example.org/tickets/T-12`
     report: PathBuf,
     /// Run the program in the machine: closed, and slower
     #[arg(long)]
