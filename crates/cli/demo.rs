@@ -62,19 +62,19 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let job = anonymize::Arguments::from_arg_matches(&command.try_get_matches_from(words)?)?;
 
     let subject = Subject::new(job.subject(), false)?;
-    let (report, found) = match anonymize::make(&job, &subject)? {
+    let made = match anonymize::make(&job, &subject)? {
         Ok(made) => made,
         Err(outcome) => return Ok(outcome),
     };
     let text = if arguments.json {
-        let mut value = anonymize::to_json(&report, None, &found);
+        let mut value = anonymize::to_json(&made, None);
         value["double"] = json!({
-            "uniform": found.drawn.double.not_uniform.is_none(),
-            "bytes": view::hex(&found.drawn.double.bytes[0]),
+            "uniform": made.found.drawn.double.not_uniform.is_none(),
+            "bytes": view::hex(&made.found.drawn.double.bytes[0]),
         });
         format!("{value:#}\n")
     } else {
-        text(report, &found)
+        text(made.report, &made.found)
     };
     outcome::print(text.as_bytes())?;
     Ok(Outcome::Done)

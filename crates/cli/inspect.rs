@@ -12,7 +12,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use stunt_graph::Graph;
 use stunt_graph::svg::svg;
-use stunt_report::{Draw, Error, Frame, Opened, Report, SourceName, grouped, visible};
+use stunt_report::{Draw, Error, Frame, Leak, Opened, Report, SourceName, grouped, visible};
 
 use crate::graph_text::{self, Style};
 use crate::outcome::{self, Outcome};
@@ -184,10 +184,10 @@ pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
     let mut figures = vec![
         ("command", command(report)),
         ("failure", format!("{}, signature {}", report.failure.kind, report.failure.signature)),
-        ("reveals", report.leak.sentence()),
+        ("reveals", said(report, &report.leak)),
         (
             "original path",
-            format!("a double that takes it reveals {}", report.original_path_leak.sentence()),
+            format!("a double that takes it reveals {}", said(report, &report.original_path_leak)),
         ),
         ("same bytes", same_bytes(report)),
         ("verified", verified(report)),
@@ -237,6 +237,11 @@ fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+/// A figure, in percent where the report says of what.
+fn said(report: &Report, leak: &Leak) -> String {
+    if report.is_shorter() { leak.words.clone() } else { leak.sentence() }
 }
 
 fn same_bytes(report: &Report) -> String {

@@ -12,6 +12,15 @@ use stunt_search::Measured;
 use super::Choice;
 use super::job::{Found, Job};
 
+/// What a double reveals and has in common with the original, in percent of the original.
+pub struct ForOwner {
+    /// How long the original is.
+    pub(super) bytes: usize,
+    pub(super) leak: Leak,
+    pub(super) original_path_leak: Leak,
+    pub(super) residue_percent: f64,
+}
+
 /// The most frames of a failure that a report shows.
 const MOST_FRAMES: usize = 32;
 
@@ -34,11 +43,8 @@ impl Job<'_> {
         // The double may be shorter than the original.
         let mut sources = self.subject.sources.clone();
         for (source, bytes) in sources.iter_mut().zip(&found.drawn.double.bytes) {
-            let length = bytes.len() as u64;
-            source.original_bytes = (length != source.bytes).then_some(source.bytes);
-            source.bytes = length;
+            source.bytes = bytes.len() as u64;
         }
-        let shorter = sources.iter().any(|source| source.original_bytes.is_some());
         let shown = self.arguments.search.hide_time.is_none();
         let mut pins = found.followed.pins();
         let uniform = match (self.arguments.algorithm, found.drawn.double.not_uniform) {
@@ -95,8 +101,11 @@ impl Job<'_> {
             // What differs between originals, and says nothing that the double does not.
             pins.clear();
         }
-        let flags =
-            [("canonical", self.arguments.canonical), ("resize", shorter), ("hide-time", !shown)];
+        let flags = [
+            ("canonical", self.arguments.canonical),
+            ("resize", found.shorter_than.is_some()),
+            ("hide-time", !shown),
+        ];
         for (flag, _) in flags.iter().filter(|(_, given)| *given) {
             parameters.insert((*flag).to_owned(), "yes".to_owned());
         }
@@ -120,7 +129,11 @@ impl Job<'_> {
             },
             leak: leak_of(total, found.drawn.size),
             original_path_leak: leak_of(found.path_leak, found.drawn.size),
-            residue_percent: self.residue(&found.drawn.double.bytes),
+            residue_percent: match found.shorter_than {
+                // Byte by byte with what the double was made from.
+                Some(_) => self.base().residue(&found.drawn.double.bytes),
+                None => self.subject.original.residue(&found.drawn.double.bytes),
+            },
             algorithm: Algorithm { name: self.arguments.algorithm.name().to_owned(), parameters },
             draw: uniform,
             verified: if self.checked {
@@ -137,17 +150,24 @@ impl Job<'_> {
         .tidied()
     }
 
-    /// How many bytes of the original are in a double, in percent. In a shorter one they are where they
-    /// are in the input that the double was made from.
-    fn residue(&self, double: &[Vec<u8>]) -> f64 {
-        let original = &self.subject.original;
-        let all = original.hidden().len();
-        match &self.base {
-            Some(base) if base.hidden().len() < all => {
-                base.residue(double) * base.hidden().len() as f64 / all as f64
-            }
-            _ => original.residue(double),
+    /// The figures beside the original, for its owner: of a shorter double they are not in the report.
+    pub(super) fn for_owner(&self, report: &Report, found: &Found) -> ForOwner {
+        let hidden = self.subject.original.hidden().len();
+        let bytes = (0..self.subject.original.sources()).map(|it| self.subject.original.len_of(it));
+        let mut figures = ForOwner {
+            bytes: bytes.sum(),
+            leak: report.leak.clone(),
+            original_path_leak: report.original_path_leak.clone(),
+            residue_percent: report.residue_percent,
+        };
+        if let Some(path_leak) = found.shorter_than {
+            let size = 8 * hidden;
+            figures.leak = leak_of(self.revealed(found), size);
+            figures.original_path_leak = leak_of(path_leak, size);
+            let left = self.base().hidden().len();
+            figures.residue_percent *= left as f64 / hidden.max(1) as f64;
         }
+        figures
     }
 
     /// What the double reveals. Doubles that were drawn and did not fail make the set smaller from

@@ -74,6 +74,7 @@ impl Job<'_> {
             relax: Relaxations::ALL,
             facts,
             notes: all_notes,
+            shorter_than: None,
         }))
     }
 }

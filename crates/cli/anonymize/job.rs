@@ -84,6 +84,8 @@ pub struct Found {
     pub(super) facts: BTreeMap<&'static str, Value>,
     /// What the user should know about it.
     pub(super) notes: Vec<String>,
+    /// What the path of the original reveals, if the double was made from a shorter input.
+    pub(super) shorter_than: Option<Bits>,
 }
 
 /// A double that fails as the original does.
@@ -91,7 +93,7 @@ pub struct Proved {
     /// The double.
     pub double: Double,
     pub(super) measured: Measured,
-    /// How many bits the hidden part of the original has.
+    /// How many bits the hidden part of the input has that it was made from.
     pub(super) size: usize,
     /// How many doubles were drawn until one failed.
     pub(super) draws: u32,

@@ -4,7 +4,8 @@
 //! something for every byte; a shorter input that fails in the same way has fewer of them. What always
 //! holds: a shorter double is charged for its length, and both kinds for the choice between them
 //! ([`length_bits`] and its neighbours say why). Who asks for a shorter one whatever it reveals
-//! (`--resize`) has made the choice, and owes nothing for it.
+//! (`--resize`) has made the choice, and owes nothing for it. The report of a shorter double does not say
+//! how long the original was: that such a program fails on an input of that length could tell more.
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -115,13 +116,13 @@ impl Job<'_> {
         let found = self.find_by(failure, rng)?;
         Ok(found.map(|mut found| {
             charge(&mut found, bits);
-            found.path_leak = path_leak;
-            found.drawn.size = 8 * self.subject.original.hidden().len();
-            found.notes.push(format!(
-                "The double has {} bytes and the original {}; {bits:.2} bits of the figure are for that.",
-                bytes(&base),
-                bytes(&self.subject.original),
-            ));
+            if bytes(&base) < bytes(&self.subject.original) {
+                found.shorter_than = Some(path_leak);
+                found.notes.push(format!(
+                    "The double is shorter than the original, whose length the report does not say; \
+                     {bits:.2} bits of the figure are for the length that it has."
+                ));
+            }
             found
         }))
     }

@@ -31,6 +31,7 @@ use crate::interrupt;
 use crate::outcome::{self, Outcome};
 use crate::subject::{self, Subject};
 
+use assemble::ForOwner;
 pub use job::Found;
 use job::Job;
 pub use words::to_json;
@@ -260,11 +261,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     check_place(&output)?;
     let subject = Subject::new(&arguments.subject, arguments.runs_scripts())?;
-    let (report, found) = match make(arguments, &subject)? {
+    let made = match make(arguments, &subject)? {
         Ok(made) => made,
         Err(outcome) => return Ok(outcome),
     };
-    interrupt::whole(|| report.write(&found.drawn.double.bytes, &output))
+    interrupt::whole(|| made.report.write(&made.found.drawn.double.bytes, &output))
         .context("the report was not written")?;
     if let Some(mut kept) = incident {
         if arguments.output.is_none() {
@@ -275,13 +276,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     let path = output.display().to_string();
     let text = if arguments.json {
-        format!("{:#}\n", to_json(&report, Some(&path), &found))
+        format!("{:#}\n", to_json(&made, Some(&path)))
     } else {
-        words::to_text(&report, &path)
+        words::to_text(&made, &path)
     };
     outcome::print(text.as_bytes())?;
     if arguments.stats {
-        words::statistics(&found);
+        words::statistics(&made.found);
     }
     Ok(Outcome::Done)
 }
@@ -301,8 +302,18 @@ fn check_place(output: &Path) -> Result<()> {
     Ok(())
 }
 
+/// A double and its report.
+pub struct Made {
+    /// What may leave this machine.
+    pub report: Report,
+    /// How it was found.
+    pub found: Found,
+    /// The figures beside the original, which may not.
+    pub owner: ForOwner,
+}
+
 /// Makes a double and its report. Nothing is written.
-pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<(Report, Found), Outcome>> {
+pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Outcome>> {
     if arguments.resize == Resize::Always && arguments.resize() != Resize::Always {
         bail!(
             "--resize is for --algorithm weaken and blackbox: others keep to a path, and so to a length"
@@ -324,5 +335,7 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<(Report, 
     };
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
-    Ok(Ok((job.assemble(&failure, &found), found)))
+    let report = job.assemble(&failure, &found);
+    let owner = job.for_owner(&report, &found);
+    Ok(Ok(Made { report, found, owner }))
 }

@@ -48,6 +48,7 @@ impl Job<'_> {
                 relax,
                 facts: BTreeMap::new(),
                 notes: Vec::new(),
+                shorter_than: None,
             };
             return Ok(Ok(if relax == Relaxations::NONE {
                 found
@@ -91,6 +92,7 @@ impl Job<'_> {
                 relax: Relaxations::NONE,
                 facts: BTreeMap::new(),
                 notes: Vec::new(),
+                shorter_than: None,
             });
         }
         Ok(Found { path_leak, ..found })

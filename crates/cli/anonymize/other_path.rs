@@ -69,7 +69,7 @@ impl Job<'_> {
         let followed = Followed::of_path(pool, found.chosen().tests(), failure);
         let relax = self.arguments.relaxations();
         let (facts, notes) = (facts(&found), notes(&found, blank));
-        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes }))
+        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
     }
 
     /// Goes over to a blanked input, for respa: its path says less than the original's to begin with,

@@ -126,7 +126,7 @@ impl Job<'_> {
         }
         let (facts, notes) = (facts(&weakened, runs), notes(&weakened));
         let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
-        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes }))
+        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
     }
 
     /// An input that fails in the same way, with one value wherever that will do.

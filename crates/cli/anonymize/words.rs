@@ -1,19 +1,21 @@
 //! What `stunt anonymize` prints: a summary in words, JSON for programs, figures of the run.
 
 use serde_json::json;
-use stunt_report::{Draw, Report};
+use stunt_report::{Draw, summary};
 
+use super::Made;
 use super::job::Found;
 
 /// All that programs may want to know; `path` is where the report has gone.
-pub fn to_json(report: &Report, path: Option<&str>, found: &Found) -> serde_json::Value {
+pub fn to_json(made: &Made, path: Option<&str>) -> serde_json::Value {
+    let Made { report, found, owner } = made;
     json!({
         "failure": report.failure,
-        "input": { "bytes": report.original_bytes() },
+        "input": { "bytes": owner.bytes },
         "double": { "bytes": report.bytes() },
-        "leak": report.leak,
-        "original_path_leak": report.original_path_leak,
-        "residue_percent": report.residue_percent,
+        "leak": owner.leak,
+        "original_path_leak": owner.original_path_leak,
+        "residue_percent": owner.residue_percent,
         "verified": report.verified,
         "algorithm": report.algorithm.name,
         "uniform": report.draw == Draw::Uniform,
@@ -23,25 +25,32 @@ pub fn to_json(report: &Report, path: Option<&str>, found: &Found) -> serde_json
         "instructions": report.instructions,
         "seconds": report.seconds,
         "search": found.facts,
-        "summary": report.summary(),
+        "summary": in_words(made),
         "notes": report.notes,
         "report": path,
     })
 }
 
-pub fn to_text(report: &Report, path: &str) -> String {
+/// What the double reveals, beside the original.
+fn in_words(made: &Made) -> String {
+    let report = &made.report;
+    summary(&made.owner.leak, &report.per_byte, report.bytes(), &report.draw)
+}
+
+pub fn to_text(made: &Made, path: &str) -> String {
+    let Made { report, owner, .. } = made;
     let mut text = format!("The program fails with {}.\n", report.failure.words);
-    text += &format!("The double {}\n", report.summary());
+    text += &format!("The double {}\n", in_words(made));
     text += &format!(
         "A double that has to take the path of the original would reveal {}.\n",
-        report.original_path_leak.sentence()
+        owner.original_path_leak.sentence()
     );
     text += &format!(
         "It fails in the same way, {} times of {}, and has {:.1} % of the original's bytes{}.\n",
         report.verified.runs,
         report.verified.runs,
-        report.residue_percent,
-        if report.bytes() < report.original_bytes() { "; it is shorter" } else { "" },
+        owner.residue_percent,
+        if report.is_shorter() { "; it is shorter" } else { "" },
     );
     for note in &report.notes {
         text += &format!("Note: {note}\n");

@@ -182,7 +182,7 @@ fn still_there(text: &mut String, opened: &Opened) {
         );
         paragraph(text, &words);
     }
-    let all = report.original_bytes();
+    let all = report.bytes();
     if fixed.is_empty() && perhaps.is_empty() && public.is_empty() {
         paragraph(text, "No byte has to be as it was for the failure to come.");
     }
@@ -196,8 +196,8 @@ fn still_there(text: &mut String, opened: &Opened) {
              its reader.",
             grouped(same),
             counted(all, "", "").trim_end(),
-            if report.bytes() < all {
-                " in the double, which is shorter"
+            if report.is_shorter() {
+                " in what was left of your input"
             } else {
                 " at the same place"
             },

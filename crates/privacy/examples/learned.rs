@@ -124,8 +124,8 @@ fn print(algorithms: &[Algorithm], rows: &[Row], text: impl Fn(&Row, usize) -> S
 /// Doubles of other lengths than the original's. Gives the number of claims that do not hold.
 fn lengths() -> Result<usize, Problem> {
     println!(
-        "\nShorter doubles (black box), claim and truth in bits (`~`: sampled): of originals of all \
-         lengths (`always`), and of those of one length, where they claim less (`auto`):\n"
+        "\nShorter doubles (black box), claim and truth in bits (`~`: sampled): of every original \
+         (`always`), and where they claim less (`auto`):\n"
     );
     println!("| program | `--resize` | fail | length | of a double | claim / truth |");
     println!("|---|---|---:|---:|---:|---:|");

@@ -5,7 +5,8 @@
 //! may have any length up to the original's, and which one it has may tell something. The claim
 //! counts that, for originals of all lengths as it believes in them; what is really learned on average
 //! over those shows whether it counts enough. The same for doubles that are shorter only where that
-//! claims less (`--resize=auto`), over originals of one length, all with the same chance.
+//! claims less (`--resize=auto`); there the length of one that is not shorter, which is given away, is
+//! counted here.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -109,19 +110,21 @@ impl Lengthy {
         self.learned(&self.failing(), seeds, |own, rng| self.shorter(own, rng))
     }
 
-    /// Doubles of every original of the longest length, shorter where that claims less.
+    /// Doubles of every original, shorter where that claims less.
     ///
     /// # Errors
     /// Never: the programs can always be run.
     pub fn chosen(&self, seeds: u64) -> Result<Shortened, Broken> {
-        let mut originals = self.failing();
-        originals.retain(|(own, _)| own.len() == self.length as usize);
-        originals.iter_mut().for_each(|(own, belief)| *belief = (-8.0 * own.len() as f64).exp2());
-        self.learned(&originals, seeds, |own, rng| {
+        self.learned(&self.failing(), seeds, |own, rng| {
             let (same, draws) = self.double(own, rng)?;
             let (shorter, others) = self.shorter(own, rng)?;
             let (same, shorter) = (same + same_length_bits(), shorter + other_length_bits());
-            Ok(if same <= shorter { (same, draws) } else { (shorter, others) })
+            if same <= shorter {
+                return Ok((same + length_bits([own.len()]), draws));
+            }
+            // The report says which kind it has.
+            let marked = others.into_iter().map(|draw| [&draw[..], b"shorter"].concat());
+            Ok((shorter, marked.collect()))
         })
     }
 

@@ -69,8 +69,8 @@ pub struct Report {
     pub original_path_leak: Leak,
     /// What is revealed about each byte by itself, for each source in the order of `sources`.
     pub per_byte: Vec<ByteRuns>,
-    /// The percentage of the original's bytes that are the same in the double, at the same place, or,
-    /// in a shorter one, where they have gone.
+    /// The percentage of bytes that are the same in original and double at the same place; of a double
+    /// that is shorter, in what was left of the original.
     pub residue_percent: f64,
     /// How the double was found.
     pub algorithm: Algorithm,
@@ -275,10 +275,9 @@ impl Report {
         self.sources.iter().fold(0, |sum, source| sum.saturating_add(source.bytes))
     }
 
-    /// How long the originals were, together.
-    pub fn original_bytes(&self) -> u64 {
-        let length = |source: &Source| source.original_bytes.unwrap_or(source.bytes);
-        self.sources.iter().fold(0, |sum, source| sum.saturating_add(length(source)))
+    /// Whether the double is shorter than the original. How long that was is not said anywhere.
+    pub fn is_shorter(&self) -> bool {
+        self.algorithm.parameters.contains_key("resize")
     }
 
     /// `report.json` as it is written: one line, keys in a fixed order.

@@ -38,8 +38,8 @@ pub(crate) fn check(report: &Report) -> Result<(), String> {
     ensure(report.failure.frames.len() <= MOST_FRAMES, || {
         format!("the call stack has more than {MOST_FRAMES} frames")
     })?;
-    leak("leak", &report.leak, report.original_bytes())?;
-    leak("original_path_leak", &report.original_path_leak, report.original_bytes())?;
+    leak("leak", &report.leak, report.bytes())?;
+    leak("original_path_leak", &report.original_path_leak, report.bytes())?;
     let sources = report.sources.iter().map(|source| &source.name);
     ensure(sources.eq(report.per_byte.iter().map(|runs| &runs.source)), || {
         "per_byte does not list the sources in their order".to_owned()
@@ -80,7 +80,7 @@ fn leak(what: &str, leak: &Leak, bytes: u64) -> Result<(), String> {
         format!("{what}.percent is not a percentage")
     })?;
     ensure(leak.of <= bytes.saturating_mul(8), || {
-        format!("{what} is of more bits than the original had")
+        format!("{what} is of more bits than the input has")
     })
 }
 

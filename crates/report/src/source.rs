@@ -133,9 +133,6 @@ pub struct Source {
     pub name: SourceName,
     /// How long the double is.
     pub bytes: u64,
-    /// How long the original was, if that is something else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub original_bytes: Option<u64>,
     /// The entry of the archive that holds the double: `input/file.json`.
     pub entry: String,
     /// Of a connection, what else the other side has to know.
@@ -181,7 +178,7 @@ impl Source {
             SourceName::Environment(name) => format!("{FOLDER}env-{}", plain(name)),
             SourceName::Socket(number) => format!("{FOLDER}socket{number}"),
         };
-        Source { name, bytes, original_bytes: None, entry, connection: None }
+        Source { name, bytes, entry, connection: None }
     }
 
     /// What the other side of the n-th connection sends, from 0.

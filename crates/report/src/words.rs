@@ -10,8 +10,18 @@ impl Report {
     /// What the double reveals: `reveals exactly 32.24 of 3520 bits (0.9 %): 4 bytes fully,
     /// 21 bytes slightly; the rest of the double is random.`
     pub fn summary(&self) -> String {
-        summary(&self.leak, &self.per_byte, self.bytes(), &self.draw)
+        let of = if self.is_shorter() { Of::Unsaid } else { Of::Bits };
+        sentence(&self.leak, &self.per_byte, self.bytes(), &self.draw, of)
     }
+}
+
+/// What a figure is compared with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// The bits of the original.
+    Bits,
+    /// The report does not say how many these are.
+    Unsaid,
 }
 
 /// How many bytes reveal how much, each by itself.
@@ -62,6 +72,10 @@ impl Levels {
 /// The sentence for a leak out of an input of `bytes` bytes. It begins with a verb, for whoever
 /// wants to put a name before it, and ends with a full stop.
 pub fn summary(leak: &Leak, per_byte: &[ByteRuns], bytes: u64, draw: &Draw) -> String {
+    sentence(leak, per_byte, bytes, draw, Of::Bits)
+}
+
+fn sentence(leak: &Leak, per_byte: &[ByteRuns], bytes: u64, draw: &Draw, of: Of) -> String {
     if bytes == 0 {
         return "reveals nothing: the input is empty.".to_owned();
     }
@@ -71,9 +85,12 @@ pub fn summary(leak: &Leak, per_byte: &[ByteRuns], bytes: u64, draw: &Draw) -> S
         format!("reveals nothing: 0 of {} bits", leak.of)
     } else {
         let figure = number(leak.bits, leak.kind);
-        let percent = percent(leak);
         let told = told(leak, &levels, rest);
-        format!("reveals {} {figure} of {} bits ({percent} %): {told}", leak.kind, leak.of)
+        let compared = match of {
+            Of::Bits => format!("of {} bits ({} %)", leak.of, percent(leak)),
+            Of::Unsaid => "bits".to_owned(),
+        };
+        format!("reveals {} {figure} {compared}: {told}", leak.kind)
     }];
     if levels.public > 0 {
         let are = if levels.public == 1 { "is" } else { "are" };

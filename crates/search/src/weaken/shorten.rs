@@ -11,10 +11,12 @@
 //! distribution is from `π` (`I(X;D) ≤ E[KL(P(D|X) ‖ π)]`, and `KL` of a mixture is no more than the
 //! mean). It does not matter how the length was found. [`length_bits`] is the first part.
 //!
-//! Who decides by the original whether the double is shorter at all tells something by that. For them,
-//! `π` is a mixture: with the chance 15/16 an input of the original's length, all of them alike, else one
-//! of any length. So a double of the same length owes [`same_length_bits`] more than its condition, a
-//! shorter one [`other_length_bits`] and those of its length.
+//! The length of the original is in none of this, and must not be told beside the double: that the
+//! program fails on an input of just that length can be worth more than all of it.
+//!
+//! Who decides by the original whether the double is shorter at all, and says so, tells something by that.
+//! As if one double in 16 were shorter: one of the same length owes [`same_length_bits`] beside its
+//! condition and its length, a shorter one [`other_length_bits`].
 
 use super::oracle::{Broken, Oracle};
 
@@ -28,7 +30,7 @@ pub fn length_bits(lengths: impl IntoIterator<Item = usize>) -> f64 {
     lengths.into_iter().map(bits).sum()
 }
 
-/// What a mixture of beliefs gives to inputs of any length.
+/// How many doubles are believed to be shorter, where there is a choice.
 const ANY_LENGTH: f64 = 1.0 / 16.0;
 
 /// What a double of the original's length owes, where it might have had another one.
