@@ -134,7 +134,7 @@ impl<'a> Job<'a> {
         }
         let found = match self.arguments.resize() {
             Resize::Never => self.find_by(failure, &mut rng)?.map(|found| self.settled(found)),
-            Resize::Always => self.shorter(failure, 0.0, &mut rng)?,
+            Resize::Always => self.shorter(failure, &mut rng)?,
             Resize::Auto => self.of_any_length(failure, &mut rng)?,
         };
         self.delay(&mut rng);

@@ -25,6 +25,8 @@ use crate::interrupt;
 
 /// A double that reveals no more than this share of the original keeps its length.
 const LITTLE: f64 = 0.02;
+/// An original whose path reveals more than this share of it gets a shorter double at once.
+const MUCH: f64 = 0.25;
 /// The part of what is allowed that the search for a double of the same length may take.
 const SAME_LENGTH: f64 = 0.55;
 /// The part that shortening may take of what is allowed for a shorter one: one in so many.
@@ -42,10 +44,16 @@ impl Job<'_> {
         if self.checked || !self.may_change().contains(&true) {
             return self.find_by(failure, rng);
         }
+        let path_leak = self.path_leak_or_all(failure)?;
         let pace = NativeOracle::new(self, failure).pace().map_err(|error| anyhow!(error))?;
-        if pace > SLOW {
-            // There is time for one search.
-            return self.shorter(failure, other_length_bits(), rng);
+        let size = 8.0 * self.subject.original.hidden().len() as f64;
+        if pace > SLOW || path_leak.upper() > MUCH * size {
+            // There is time for one search; or a program that asks so much of its input does so of
+            // every byte, and needs the better part of the time.
+            if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)? {
+                return Ok(Ok(shorter));
+            }
+            self.base = None;
         }
         let (begun, all) = (Instant::now(), self.allowed);
         self.allowed = all.part(SAME_LENGTH);
@@ -61,11 +69,11 @@ impl Job<'_> {
             return Ok(Ok(same));
         }
         self.allowed = Allowed {
-            time: all.time.saturating_sub(begun.elapsed()),
+            // A search may take longer than it should; the other one has its part all the same.
+            time: all.time.saturating_sub(begun.elapsed()).max(all.part(1.0 - SAME_LENGTH).time),
             runs: all.runs - self.allowed.runs,
             worth: bits,
         };
-        let path_leak = same.path_leak;
         if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)?
             && shorter.drawn.measured.total.upper() < bits
         {
@@ -75,11 +83,10 @@ impl Job<'_> {
         Ok(Ok(same))
     }
 
-    /// A double that may be shorter; the choice to look for it is charged with some bits.
+    /// A double that may be shorter, whatever one of the same length would reveal.
     pub(super) fn shorter(
         &mut self,
         failure: &Failure,
-        choice: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
         if self.checked {
@@ -88,12 +95,19 @@ impl Job<'_> {
                  machine alone; leave one of them out"
             );
         }
-        let path_leak = if self.subject.is_script() { None } else { self.path_leak(failure)? };
-        let all = 8 * self.subject.original.hidden().len();
-        self.shortened(failure, path_leak.unwrap_or(Bits::AtMost(all as f64)), choice, rng)
+        let path_leak = self.path_leak_or_all(failure)?;
+        self.shortened(failure, path_leak, 0.0, rng)
     }
 
-    /// The same, beside what the path of the original reveals.
+    /// What the path of the original reveals: all of it, if nothing is known about the path.
+    fn path_leak_or_all(&mut self, failure: &Failure) -> Result<Bits> {
+        let path_leak = if self.subject.is_script() { None } else { self.path_leak(failure)? };
+        let all = 8 * self.subject.original.hidden().len();
+        Ok(path_leak.unwrap_or(Bits::AtMost(all as f64)))
+    }
+
+    /// The same, beside what the path of the original reveals; the choice to look for it is charged with
+    /// some bits.
     fn shortened(
         &mut self,
         failure: &Failure,
