@@ -44,10 +44,12 @@ impl Job<'_> {
         if self.checked || !self.may_change().contains(&true) {
             return self.find_by(failure, rng);
         }
-        let path_leak = self.path_leak_or_all(failure)?;
+        let path_leak = self.known_path_leak(failure)?;
         let pace = NativeOracle::new(self, failure).pace().map_err(|error| anyhow!(error))?;
         let size = 8.0 * self.subject.original.hidden().len() as f64;
-        if pace > SLOW || path_leak.upper() > MUCH * size {
+        let much = path_leak.is_some_and(|leak| leak.upper() > MUCH * size);
+        let path_leak = path_leak.unwrap_or(Bits::AtMost(size));
+        if pace > SLOW || much {
             // There is time for one search; or a program that asks so much of its input does so of
             // every byte, and needs the better part of the time.
             if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)? {
@@ -95,15 +97,14 @@ impl Job<'_> {
                  machine alone; leave one of them out"
             );
         }
-        let path_leak = self.path_leak_or_all(failure)?;
+        let all = 8 * self.subject.original.hidden().len();
+        let path_leak = self.known_path_leak(failure)?.unwrap_or(Bits::AtMost(all as f64));
         self.shortened(failure, path_leak, 0.0, rng)
     }
 
-    /// What the path of the original reveals: all of it, if nothing is known about the path.
-    fn path_leak_or_all(&mut self, failure: &Failure) -> Result<Bits> {
-        let path_leak = if self.subject.is_script() { None } else { self.path_leak(failure)? };
-        let all = 8 * self.subject.original.hidden().len();
-        Ok(path_leak.unwrap_or(Bits::AtMost(all as f64)))
+    /// What the path of the original reveals, if it can be followed.
+    fn known_path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
+        if self.subject.is_script() { Ok(None) } else { self.path_leak(failure) }
     }
 
     /// The same, beside what the path of the original reveals; the choice to look for it is charged with
