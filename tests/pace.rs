@@ -6,6 +6,13 @@ mod support;
 use serde_json::Value;
 use support::{Place, text};
 
+/// What `stunt anonymize --json` prints about a program that gets a double.
+fn anonymized(place: &Place, arguments: &[&str], program: &[&str]) -> Value {
+    let output = place.stunt(&[arguments, program].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
 #[test]
 fn an_interpreter_is_not_followed() {
     let place = Place::new("interpreter");
@@ -19,9 +26,7 @@ if open(sys.argv[1], "rb").read(1) == b"K":
     // No time for anything: even then there is a double, and the machine is not asked.
     let arguments = ["anonymize", "--seed", "1", "--time", "1", "--json", "-i", "in", "--"];
     let program = ["/usr/bin/python3", "-SE", "keys.py", "@@"];
-    let output = place.stunt(&[&arguments[..], &program].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = anonymized(&place, &arguments, &program);
     assert!(json["notes"].to_string().contains("a script cannot be followed"), "{}", json["notes"]);
 }
 
@@ -43,9 +48,7 @@ int main(int argc, char **argv) {
     let program = place.compile("watcher", source, &[]);
     place.write("in", b"Ketty 4 private");
     let arguments = ["anonymize", "--seed", "1", "--time", "1", "--json", "-i", "in", "--"];
-    let output = place.stunt(&[&arguments[..], &[&program, "@@"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = anonymized(&place, &arguments, &[&program, "@@"]);
     assert!(json["notes"].to_string().contains("inotify_init1"), "{}", json["notes"]);
 }
 
@@ -68,9 +71,7 @@ int main(int argc, char **argv) {
     let program = place.compile("litter", source, &[]);
     place.write("in", b"oh what a private tx!tual document");
     let arguments = ["anonymize", "--seed", "1", "--effort", "400", "--json", "-i", "in", "--"];
-    let output = place.stunt(&[&arguments[..], &[&program, "@@"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = anonymized(&place, &arguments, &[&program, "@@"]);
     // One byte; the path has something to say about sixteen others.
     let bits = json["leak"]["bits"].as_f64().expect("a figure");
     assert!((8.0..9.0).contains(&bits), "{bits}");
@@ -98,9 +99,7 @@ int main(int argc, char **argv) {
     let program = place.compile("cold", source, &[&mark]);
     place.write("in", b"oh what a private tx!tual document");
     let arguments = ["anonymize", "--seed", "1", "--effort", "400", "--json", "-i", "in", "--"];
-    let output = place.stunt(&[&arguments[..], &[&program, "@@"]].concat());
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let json = anonymized(&place, &arguments, &[&program, "@@"]);
     // One byte; the path has something to say about sixteen others.
     let bits = json["leak"]["bits"].as_f64().expect("a figure");
     assert!((8.0..9.0).contains(&bits), "{bits}");

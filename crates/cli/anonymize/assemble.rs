@@ -11,6 +11,7 @@ use stunt_search::Measured;
 
 use super::Choice;
 use super::job::{Found, Job};
+use super::lengths::bytes;
 
 /// What a double reveals and has in common with the original, in percent of the original.
 pub struct ForOwner {
@@ -153,9 +154,8 @@ impl Job<'_> {
     /// The figures beside the original, for its owner: of a shorter double they are not in the report.
     pub(super) fn for_owner(&self, report: &Report, found: &Found) -> ForOwner {
         let hidden = self.subject.original.hidden().len();
-        let bytes = (0..self.subject.original.sources()).map(|it| self.subject.original.len_of(it));
         let mut figures = ForOwner {
-            bytes: bytes.sum(),
+            bytes: bytes(&self.subject.original),
             leak: report.leak.clone(),
             original_path_leak: report.original_path_leak.clone(),
             residue_percent: report.residue_percent,

@@ -195,7 +195,7 @@ impl Allowed {
 }
 
 /// How many bytes an input has in all.
-fn bytes(input: &Original) -> usize {
+pub(super) fn bytes(input: &Original) -> usize {
     (0..input.sources()).map(|source| input.len_of(source)).sum()
 }
 
