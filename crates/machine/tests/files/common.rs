@@ -51,9 +51,14 @@ impl Guest {
 
     /// A guest that sees one directory of the host and stands in it.
     pub fn under(dir: &Path) -> Guest {
+        Guest::within(dir, dir)
+    }
+
+    /// A guest that sees one directory of the host and stands somewhere below it.
+    pub fn within(seen: &Path, cwd: &Path) -> Guest {
         Guest::new(Config {
-            allow: Allow::under([dir]),
-            cwd: dir.to_str().expect("plain").into(),
+            allow: Allow::under([seen]),
+            cwd: cwd.to_str().expect("plain").into(),
             user: host_user(),
             ..Config::default()
         })

@@ -1,7 +1,8 @@
 //! Thousands of random calls on a directory of the host and on the machine's view of a copy of it.
 //!
 //! Both start from the same tree, part of it made on the host beforehand. Every result, every
-//! error number, and from time to time the whole tree must agree.
+//! error number, and from time to time the whole tree must agree. Each stands in a world of its own,
+//! so deep that no way up leads out of it: links to parents of parents soon leave the tree itself.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -325,16 +326,21 @@ impl Twins {
     }
 }
 
+/// More levels than a path can go up: 40 links, each to a parent's parent at the most.
+const DEPTH: usize = 80;
+
 fn run(seed: u64, steps: usize) {
     let scratch = Scratch::new(&format!("tree-{seed}"));
-    let (host, copy) = (scratch.0.join("host"), scratch.0.join("copy"));
-    for dir in [&host, &copy] {
-        fs::create_dir(dir).unwrap();
-        fill(dir);
-    }
+    let worlds = ["host", "copy"].map(|name| scratch.0.join(name));
+    let [host, copy] = worlds.each_ref().map(|world| {
+        let dir = world.join("in/".repeat(DEPTH));
+        fs::create_dir_all(&dir).unwrap();
+        fill(&dir);
+        dir
+    });
     let name = native::path(host.to_str().unwrap());
     let dir = call!(open(name.as_ptr(), libc::O_DIRECTORY | libc::O_PATH)).unwrap() as i32;
-    let mut twins = Twins { guest: Guest::under(&copy), dir, open: Vec::new() };
+    let mut twins = Twins { guest: Guest::within(&worlds[1], &copy), dir, open: Vec::new() };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut history = Vec::new();
     for step in 0..steps {
