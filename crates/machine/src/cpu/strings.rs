@@ -39,7 +39,11 @@ pub(super) fn store(
 pub(super) fn probe_write(space: &mut AddressSpace, w: Width, at: u64) -> Result<(), Exception> {
     match load(space, w, at) {
         Ok(old) => return store(space, w, at, old),
-        Err(Exception::Memory(fault)) if fault.reason == Reason::Marked => return Err(fault.into()),
+        Err(Exception::Memory(fault))
+            if matches!(fault.reason, Reason::Marked | Reason::NotCanonical) =>
+        {
+            return Err(fault.into());
+        }
         Err(_) => {}
     }
     for k in 0..w.bytes() {

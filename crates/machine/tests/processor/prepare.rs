@@ -184,7 +184,18 @@ pub fn prepare(rng: &mut ChaCha8Rng, i: &Instruction, template: Option<&[u8; 512
             // of the segment is added.
             want = DATA;
         }
+        // Over the end of the lower half of all addresses. Which part of a large area counts first
+        // differs.
+        let large = matches!(i.mnemonic(), M::Fxsave | M::Fxsave64 | M::Fxrstor | M::Fxrstor64);
+        if rng.gen_ratio(1, 200) && !large && i.memory_segment() != Register::GS {
+            want = 0x8000_0000_0000 - rng.gen_range(1..20);
+        }
         aim(rng, i, &mut state, want);
+        // Nothing may be pushed onto the code that the test itself is made of.
+        while i.is_stack_instruction() && (CODE..CODE + 0x1040).contains(&state.general[4]) {
+            let want = DATA + rng.gen_range(0..0x800);
+            aim(rng, i, &mut state, want);
+        }
     }
     let mut operand = effective(i, &state);
     if explicit {

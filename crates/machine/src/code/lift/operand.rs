@@ -170,20 +170,19 @@ impl Lifter<'_> {
         address
     }
 
-    /// An address that was computed from the one of the memory operand: where that has 32 bits,
-    /// the sum wraps around, too.
-    pub(crate) fn wrapped(&mut self, address: Address) -> Address {
+    /// An address that was computed from the one of the memory operand within its segment: where that
+    /// has 32 bits, the sum wraps around, too, and the base of the segment comes on top.
+    pub(crate) fn in_segment(&mut self, address: Address) -> Address {
         let i = self.i;
         let narrow = i.memory_base().size() == 4 || i.memory_index().size() == 4;
         let over = segment(i.memory_segment());
-        // With a segment on top it is left as it is: no program does that.
-        if !narrow || over != slots::ZERO {
+        if !narrow && over == slots::ZERO {
             return address;
         }
-        let d = self.temporary();
+        let (w, d) = (if narrow { Width::W32 } else { Width::W64 }, self.temporary());
         let Address { base, index, shift, disp } = address;
-        self.emit(Op::Lea { w: Width::W32, d, base, index, shift, disp });
-        Address::at(d)
+        self.emit(Op::Lea { w, d, base, index, shift, disp });
+        Address { base: over, index: d, shift: 0, disp: 0 }
     }
 
     /// The address of the memory operand in a slot.

@@ -125,18 +125,18 @@ fn bit(l: &mut Lifter<'_>, f: Bit) -> Option<()> {
         l.emit(Op::BitTestF { f, w, d, a, b, imm });
         return if f == Bit::Test { Some(()) } else { l.commit(0, d) };
     }
-    let mut to = l.address();
-    if !l.is_immediate(1) {
+    let to = if l.is_immediate(1) {
+        l.address()
+    } else {
         // A bit string in memory: the index selects the word, too.
         let (index, base) = (l.temporary(), l.temporary());
         let log = w.bits().trailing_zeros() as i32;
         l.emit(Op::Sext { from: w, w: Width::W64, d: index, a: b });
         l.emit(Op::Sar { w: Width::W64, d: index, a: index, b: slots::ZERO, imm: log });
-        let Address { base: old, index: i, shift, disp } = to;
+        let Address { base: old, index: i, shift, disp } = l.address_within_segment();
         l.emit(Op::Lea { w: Width::W64, d: base, base: old, index: i, shift, disp });
-        to = Address { base, index, shift: log as u8 - 3, disp: 0 };
-        to = l.wrapped(to);
-    }
+        l.in_segment(Address { base, index, shift: log as u8 - 3, disp: 0 })
+    };
     if f != Bit::Test {
         writable(l, w, to);
     }

@@ -42,6 +42,7 @@ fn attempt(l: &mut Lifter<'_>) -> Option<()> {
         }
         M::Cmpxchg8b => {
             let a = l.address_slot();
+            l.emit(Op::ProbeWrite { w: Width::W64, a });
             l.emit(helper(Helper::Cmpxchg8b, 0, a, 0));
         }
         M::Cmpxchg16b => {
