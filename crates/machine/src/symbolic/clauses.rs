@@ -156,7 +156,9 @@ impl Symbolic {
         other: u64,
     ) -> Option<Term> {
         let target = cpu.rip();
-        if !self.can_lead(space, code, target, other, MOST_CLAUSES) {
+        let asked = self.can_lead(space, code, target, other, MOST_CLAUSES);
+        let computed = !asked && self.can_meet(space, code, target, other);
+        if !asked && !computed {
             return None;
         }
         let at = self.at;
@@ -172,7 +174,11 @@ impl Symbolic {
         let mut aside = ahead;
         aside.clone_from(cpu);
         aside.set(slots::RIP, other);
-        let led = self.clause(&mut aside, space, code, &goals, target, MOST_CLAUSES);
+        let led = if computed {
+            self.meets(&mut aside, space, code, &goals).0
+        } else {
+            self.clause(&mut aside, space, code, &goals, target, MOST_CLAUSES)
+        };
         self.at = at;
         let led = led.filter(|&led| self.pool.as_const(led) != Some(0))?;
         Some(self.pool.or(condition, led))
@@ -210,6 +216,38 @@ impl Symbolic {
         };
         code.foresee((target, at, depth), leads);
         leads
+    }
+
+    /// Whether the code allows that the way from an address on comes straight to where control is, or a
+    /// little further on: a last clause whose outcome is computed, and not branched on.
+    fn can_meet(&self, space: &mut AddressSpace, code: &mut Code, target: u64, at: u64) -> bool {
+        // Known in the same way as what clauses lead to; there, no depth is none.
+        const STRAIGHT: u32 = 0;
+        if let Some(known) = code.foreseen((target, at, STRAIGHT)) {
+            return known;
+        }
+        let goals = self.straight_addresses(target, space, code);
+        let way = self.straight_addresses(at, space, code);
+        let meets = way.iter().any(|it| goals.contains(it) && self.can_agree(*it, space, code));
+        code.foresee((target, at, STRAIGHT), meets);
+        meets
+    }
+
+    /// Goes straight on to one of the goals; gives when the state there is the goal's, and how it ended.
+    fn meets(
+        &mut self,
+        state: &mut Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+        goals: &[Cpu],
+    ) -> (Option<Term>, Straight) {
+        let mut met = None;
+        let way = self.straight_on(state, space, code, |it, state, space, code| {
+            let here = goals.iter().filter(|goal| goal.rip() == state.rip());
+            met = here.filter_map(|goal| it.agreement(goal, state, space, code)).next();
+            met.is_some()
+        });
+        (met, way)
     }
 
     /// Where [`Self::straight_on`] can come to.
@@ -280,13 +318,9 @@ impl Symbolic {
             }
             let state = if first { &mut start } else { &mut *cpu };
             state.set(slots::RIP, side);
-            let way = self.straight_on(state, space, code, |it, state, space, code| {
-                goals
-                    .iter()
-                    .any(|goal| goal.rip() == state.rip() && it.agree(goal, state, space, code))
-            });
+            let (met, way) = self.meets(state, space, code, goals);
             let leads = match way {
-                Straight::Stopped => Some(condition),
+                Straight::Stopped => met.map(|met| self.pool.and(condition, met)),
                 Straight::Said => None,
                 Straight::End => {
                     let later = self.clause(state, space, code, goals, target, depth - 1);
@@ -374,15 +408,44 @@ impl Symbolic {
     }
 
     /// Whether two states that come to the same place go on alike: what differs is not read.
-    fn agree(&self, cpu: &Cpu, aside: &Cpu, space: &mut AddressSpace, code: &mut Code) -> bool {
+    fn agree(&mut self, cpu: &Cpu, aside: &Cpu, space: &mut AddressSpace, code: &mut Code) -> bool {
+        let when = self.agreement(cpu, aside, space, code);
+        when.is_some_and(|when| self.pool.as_const(when) == Some(1))
+    }
+
+    /// When two states that come to the same place go on alike: what differs is not read, or is a value
+    /// here and depends on the input there, as the outcome of a clause does.
+    fn agreement(
+        &mut self,
+        cpu: &Cpu,
+        aside: &Cpu,
+        space: &mut AddressSpace,
+        code: &mut Code,
+    ) -> Option<Term> {
         let rip = cpu.rip();
         if !self.can_agree(rip, space, code) {
-            return false;
+            return None;
         }
-        (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP).all(|slot| {
-            let same =
-                cpu.get(slot) == aside.get(slot) && cpu.shadow.get(slot) == aside.shadow.get(slot);
-            same || self.is_dead(space, code, slot, rip, &mut Vec::new())
+        let mut outcome = None;
+        for slot in (0..slots::TEMPORARY).filter(|&slot| !is_flag(slot) && slot != slots::RIP) {
+            let terms = (cpu.shadow.get(slot), aside.shadow.get(slot));
+            if cpu.get(slot) == aside.get(slot) && terms.0 == terms.1
+                || self.is_dead(space, code, slot, rip, &mut Vec::new())
+            {
+                continue;
+            }
+            match terms {
+                (None, Some(term)) if outcome.is_none() => outcome = Some((term, cpu.get(slot))),
+                _ => return None,
+            }
+        }
+        Some(match outcome {
+            None => self.pool.boolean(true),
+            Some((term, value)) => {
+                let width = self.pool.width(term);
+                let value = self.pool.constant(width, u128::from(value));
+                self.pool.eq(term, value)
+            }
         })
     }
 
