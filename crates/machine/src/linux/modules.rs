@@ -9,7 +9,10 @@ use crate::{
     failure::rethrow_ranges,
     memory::{AddressSpace, Backing, PAGE, Protection},
     stack::{Bytes, Mapping, Module},
-    symbolic::{Symbolic, hooks},
+    symbolic::{
+        Symbolic, hooks,
+        shapes::{called, comparisons},
+    },
 };
 
 /// The files that are mapped with code, and how: by name and identity.
@@ -36,6 +39,10 @@ pub(crate) fn mapped_files(space: &AddressSpace) -> Mapped {
 const NOWHERE: u64 = 0xfff0;
 /// More than a function that chooses an implementation takes.
 const MOST_INSTRUCTIONS: u64 = 100_000;
+/// More than a comparison of a few words takes.
+const MOST_COMPARING: u64 = 2_000;
+/// Code of more bytes than this is not searched.
+const MOST_CODE: u64 = 16 << 20;
 
 impl Kernel {
     /// The modules of a process that has these files mapped.
@@ -92,6 +99,32 @@ impl Kernel {
         symbolic.set_hooks(known.hooks, rethrow_ranges(&modules), streams);
     }
 
+    /// Tells a followed run where comparisons are that have no names.
+    pub(crate) fn hook_shapes(&mut self, pid: u32, tid: u32, symbolic: &mut Symbolic) {
+        let process = self.process(pid);
+        let Some(cpu) = process.thread(tid).map(|thread| thread.cpu.clone()) else { return };
+        let Some(space) = &mut process.space else { return };
+        let regions: Vec<(u64, u64)> = space
+            .regions()
+            .filter(|region| region.protection.contains(Protection::EXECUTE))
+            .map(|region| (region.start, region.end))
+            .collect();
+        let code: Vec<(u64, Vec<u8>)> = regions
+            .into_iter()
+            .filter(|(start, end)| end - start <= MOST_CODE)
+            .filter_map(|(start, end)| {
+                let mut bytes = vec![0; (end - start) as usize];
+                space.read(start, &mut bytes).ok()?;
+                Some((start, bytes))
+            })
+            .collect();
+        let mut aside = Aside::new(&cpu, space);
+        let found = comparisons(called(&code), |function, a, b, count| {
+            aside.compare(function, a, b, count)
+        });
+        symbolic.add_hooks(found, &[]);
+    }
+
     /// The same for a library that was just mapped at an address, by a program that runs already.
     /// Functions that choose an implementation cannot be asked yet.
     pub(crate) fn hook_library(&mut self, pid: u32, at: u64, symbolic: &mut Symbolic) {
@@ -113,8 +146,8 @@ pub(crate) fn entry_point(program: &Program) -> Option<u64> {
     pairs.find(|&(key, _)| key == AT_ENTRY).map(|(_, value)| value)
 }
 
-/// A copy of a process, in which the functions are called that choose an implementation. They
-/// read what the processor can do, and change nothing but their stack.
+/// A copy of a process, in which functions are called: those that choose an implementation, which read
+/// what the processor can do and change nothing but their stack; and any other, in a copy of their own.
 struct Aside {
     cpu: Cpu,
     space: AddressSpace,
@@ -132,15 +165,48 @@ impl Aside {
     /// does.
     fn resolve(&mut self, resolver: u64) -> Option<u64> {
         let mut cpu = self.cpu.clone();
-        let rsp = (cpu.get(slots::RSP) & !0xf).wrapping_sub(0x1008);
-        self.space.write(rsp, &NOWHERE.to_le_bytes()).ok()?;
-        cpu.set(slots::RSP, rsp);
-        cpu.set(slots::RIP, resolver);
-        match cpu::run(&mut cpu, &mut self.space, &mut self.code, MOST_INSTRUCTIONS) {
-            Stop::Exception(Exception::Memory(fault)) if fault.address == NOWHERE => {
-                Some(cpu.get(slots::RAX))
-            }
-            _ => None,
+        returns(&mut cpu, &mut self.space, &mut self.code, resolver, MOST_INSTRUCTIONS)
+    }
+
+    /// What a function answers to two texts and a number, if it returns and leaves the texts alone.
+    fn compare(&mut self, function: u64, a: &[u8], b: &[u8], count: u64) -> Option<i32> {
+        let (mut cpu, mut space) = (self.cpu.clone(), self.space.fork());
+        space.set_blind(true);
+        let top = cpu.get(slots::RSP) & !0xf;
+        let places = [top.wrapping_sub(0x800), top.wrapping_sub(0x400)];
+        for (place, text) in places.into_iter().zip([a, b]) {
+            space.write(place, text).ok()?;
         }
+        for (slot, value) in
+            [slots::RDI, slots::RSI, slots::RDX].into_iter().zip([places[0], places[1], count])
+        {
+            cpu.set(slot, value);
+        }
+        let answer = returns(&mut cpu, &mut space, &mut self.code, function, MOST_COMPARING)?;
+        for (place, text) in places.into_iter().zip([a, b]) {
+            let mut after = vec![0; text.len()];
+            space.read(place, &mut after).ok().filter(|()| after == text)?;
+        }
+        Some(answer as i32)
+    }
+}
+
+/// Calls a function; what it returns, if it does so soon.
+fn returns(
+    cpu: &mut Cpu,
+    space: &mut AddressSpace,
+    code: &mut Code,
+    function: u64,
+    instructions: u64,
+) -> Option<u64> {
+    let rsp = (cpu.get(slots::RSP) & !0xf).wrapping_sub(0x1008);
+    space.write(rsp, &NOWHERE.to_le_bytes()).ok()?;
+    cpu.set(slots::RSP, rsp);
+    cpu.set(slots::RIP, function);
+    match cpu::run(cpu, space, code, instructions) {
+        Stop::Exception(Exception::Memory(fault)) if fault.address == NOWHERE => {
+            Some(cpu.get(slots::RAX))
+        }
+        _ => None,
     }
 }

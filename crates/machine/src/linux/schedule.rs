@@ -447,6 +447,12 @@ impl Kernel {
                     {
                         self.hook_library(pid, at, symbolic);
                     }
+                    if let Some(symbolic) = &mut engine.symbolic
+                        && let Some(Process { space: Some(space), .. }) = self.process_if_there(pid)
+                        && symbolic.wants_shapes(space)
+                    {
+                        self.hook_shapes(pid, tid, symbolic);
+                    }
                     if self.exhausted(pid) || self.files.held() > self.memory {
                         return Turn::Ended(Ending::Limit(LimitReached::Memory));
                     }

@@ -22,6 +22,8 @@ pub(super) struct Image {
     pub(super) rethrows: Arc<[Range<u64>]>,
     /// The variables that point to the streams for output, and where they point at first.
     streams: Arc<[(u64, u64)]>,
+    /// Whether functions without names were looked at.
+    shapes_known: bool,
 }
 
 impl Symbolic {
@@ -67,6 +69,16 @@ impl Symbolic {
     /// Whether the functions of the program that runs are known already.
     pub(crate) fn has_hooks(&self) -> bool {
         !self.image.hooks.is_empty()
+    }
+
+    /// Whether it is time to look at functions without names: the program has read something, it brings no
+    /// comparison along that has a name, and it was not done before.
+    pub(crate) fn wants_shapes(&mut self, space: &AddressSpace) -> bool {
+        if self.image.shapes_known || !self.relax.comparisons || !space.has_marks() {
+            return false;
+        }
+        self.image.shapes_known = true;
+        !self.image.hooks.values().any(|hook| matches!(hook, Hook::Compare(_)))
     }
 
     /// The functions that are known by name, the code that throws what was thrown before, and the

@@ -25,6 +25,7 @@ pub(crate) mod layers;
 mod run;
 mod session;
 mod shadow;
+pub(crate) mod shapes;
 mod step;
 mod straighten;
 mod strings;
