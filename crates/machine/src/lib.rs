@@ -11,6 +11,7 @@
 //! follows one run and says what that run found out; which other run is worth a try is decided
 //! elsewhere.
 
+mod again;
 pub mod code;
 pub mod cpu;
 mod execution;
@@ -22,5 +23,6 @@ pub mod memory;
 pub mod stack;
 pub mod symbolic;
 
+pub use again::Again;
 pub use execution::{Following, Judge, Options};
 pub use machine::{Machine, Snapshot};

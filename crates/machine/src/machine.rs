@@ -93,6 +93,12 @@ impl Machine {
         self.kernel = snapshot.0.fork();
     }
 
+    /// Goes over to a followed run at some moment. What was compiled stays.
+    pub(crate) fn restore_to(&mut self, kernel: &mut Kernel, symbolic: &mut Symbolic) {
+        self.kernel = kernel.fork();
+        self.engine.symbolic = Some(Box::new(symbolic.fork()));
+    }
+
     /// The kernel: files, output, figures.
     #[must_use]
     pub fn kernel(&mut self) -> &mut Kernel {

@@ -135,6 +135,24 @@ impl Kernel {
         Ok(())
     }
 
+    /// Whether a byte of an input has reached memory, or anything else than its own file.
+    pub(crate) fn sees_input(&self) -> bool {
+        let in_memory = |process: &Process| {
+            process.space.as_ref().is_some_and(crate::memory::AddressSpace::sees_marks)
+        };
+        self.processes.0.values().any(in_memory)
+            || self.files.has_marks_besides(|inode| self.inputs.files.contains_key(&inode))
+    }
+
+    /// Gives the files that are inputs other contents, as if they had always had them. They are
+    /// followed from now on, or no longer.
+    pub(crate) fn replace_inputs(&mut self, inputs: &[Vec<u8>], followed: bool) {
+        for (&inode, input) in &*Arc::clone(&self.inputs.files) {
+            let bytes = inputs.get(usize::from(input.source)).map_or(&[][..], Vec::as_slice);
+            self.files.replace(inode, bytes, followed.then(|| input.clone()));
+        }
+    }
+
     fn inode_of(&mut self, path: &[u8]) -> Result<InodeId, Errno> {
         let process = &self.processes.0[&FIRST_PID];
         let caller = Caller {

@@ -142,6 +142,7 @@ impl AddressSpace {
     #[cold]
     #[inline(never)]
     fn load_slowly<const N: usize>(&mut self, address: u64) -> Result<[u8; N], Fault> {
+        into_the_hole(address, N, Access::Read)?;
         let marked = |it: &Self| !it.blind && it.marks.any(address, N as u64);
         let fault = Fault { address, access: Access::Read, reason: Reason::Marked };
         // Most often it is a page with marks that was read before. When its last mark is gone, it
@@ -172,6 +173,7 @@ impl AddressSpace {
     #[cold]
     #[inline(never)]
     fn store_slowly<const N: usize>(&mut self, address: u64, value: [u8; N]) -> Result<(), Fault> {
+        into_the_hole(address, N, Access::Write)?;
         let guarded = |it: &Self| it.guarded && !it.blind && it.marks.any(address, N as u64);
         let fault = Fault { address, access: Access::Write, reason: Reason::Marked };
         match self.marks.look(address, N as u64) {
@@ -446,6 +448,15 @@ impl AddressSpace {
     /// Whether any byte is marked.
     pub(crate) fn has_marks(&self) -> bool {
         !self.marks.is_empty()
+    }
+
+    /// Whether any byte is marked, or would be if it were looked at.
+    pub(crate) fn sees_marks(&self) -> bool {
+        let marked = |region: &Region| match &region.backing {
+            Backing::File { source, .. } => source.is_marked(),
+            Backing::Anonymous => false,
+        };
+        self.has_marks() || self.regions.iter().any(marked)
     }
 
     /// Gives marked bytes new values, whatever may be done with their pages. The marks stay.
@@ -802,4 +813,13 @@ impl AddressSpace {
         let changed = self.code.iter().filter(|number| (first..=last).contains(number));
         self.code_writes.extend(changed);
     }
+}
+/// An access that begins in the lower half of the addresses and ends behind it fails as one to the hole
+/// does, and not at its first byte. Nothing is mapped at the end of that half.
+fn into_the_hole(address: u64, size: usize, access: Access) -> Result<(), Fault> {
+    const END: u64 = TOP + PAGE;
+    if address < END && address + size as u64 > END {
+        return Err(Fault { address, access, reason: Reason::NotCanonical });
+    }
+    Ok(())
 }

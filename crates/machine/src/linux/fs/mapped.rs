@@ -1,7 +1,7 @@
 //! Files that are mapped into memory: their content now, and what was written through a mapping.
 
 use super::{Files, content::Content, ids::InodeId, inode::Kind};
-use crate::memory::Mark;
+use crate::{linux::inputs::FileInput, memory::Mark};
 
 impl Files {
     /// The content of the file with this number, if it still exists.
@@ -47,6 +47,16 @@ impl Files {
                 if offset < content.len() {
                     content.give_at(offset, &[byte]);
                 }
+            }
+        }
+    }
+
+    /// Gives a file other bytes, as if it had always had them; they are those of an input, or plain.
+    pub(crate) fn replace(&mut self, id: InodeId, bytes: &[u8], input: Option<FileInput>) {
+        if let Kind::File(content) = &mut self.inode_mut(id).kind {
+            *content = Content::from_bytes(bytes);
+            if let Some(input) = input {
+                content.mark_input(input);
             }
         }
     }

@@ -163,6 +163,17 @@ impl Files {
         }
     }
 
+    /// Whether bytes of an input are anywhere but in the files that are inputs.
+    pub(crate) fn has_marks_besides(&self, is_input: impl Fn(InodeId) -> bool) -> bool {
+        let in_file = |(&id, inode): (&InodeId, &Arc<Inode>)| match &inode.kind {
+            Kind::File(content) => content.marks().is_some() && !is_input(id),
+            _ => false,
+        };
+        self.inodes.iter().any(in_file)
+            || self.pipes.values().any(|pipe| !pipe.marks.is_empty())
+            || self.sockets.values().any(|socket| !socket.marks.is_empty())
+    }
+
     /// What bytes stand for that were read from a place; nothing if for their values alone.
     pub(crate) fn marks_at(&self, place: Place, count: usize) -> Option<Vec<Option<Mark>>> {
         let held = match place.source {

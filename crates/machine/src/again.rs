@@ -1,0 +1,105 @@
+//! A program that is run on many inputs: from its start, or from just before it reads the first of
+//! them.
+//!
+//! Always: a run is the one that a fresh machine would have made. What a program can know of an input
+//! before it reads it is how long it is; so only inputs of the same lengths are run from there, and
+//! all others from the start. Nothing is followed: failures are seen, tests are not.
+
+use std::sync::Arc;
+
+use stunt_path::Failure;
+
+use crate::{
+    Machine,
+    linux::{Ending, Kernel, LimitReached, Limits},
+    stack::Symbols,
+    symbolic::Symbolic,
+};
+
+/// How many instructions are run between two looks whether the input was read.
+const STEP: u64 = 50_000;
+
+/// A program at some moment.
+struct Moment {
+    kernel: Kernel,
+    symbolic: Symbolic,
+}
+
+impl Moment {
+    fn of(machine: &mut Machine) -> Option<Self> {
+        let symbolic = machine.symbolic()?.fork();
+        Some(Self { kernel: machine.kernel().fork(), symbolic })
+    }
+}
+
+/// A program that can be run again and again.
+pub struct Again {
+    machine: Machine,
+    start: Moment,
+    /// Before the first read, and how long the inputs are there.
+    before: Option<(Moment, Vec<usize>)>,
+    symbols: Arc<Symbols>,
+}
+
+impl Again {
+    /// A program that has not run yet, and whose inputs are to be followed. Nothing if one of them is
+    /// in its memory already, as arguments are.
+    #[must_use]
+    pub fn new(mut machine: Machine, symbols: Arc<Symbols>) -> Option<Self> {
+        if machine.kernel().sees_input() {
+            return None;
+        }
+        let start = Moment::of(&mut machine)?;
+        Some(Self { machine, start, before: None, symbols })
+    }
+
+    /// From now on, inputs as long as these are run from before the first read, or from before the
+    /// limits, if nothing is read until then.
+    pub fn go_on_before_input(&mut self, inputs: &[Vec<u8>], limits: Limits) {
+        self.before = None;
+        self.machine.restore_to(&mut self.start.kernel, &mut self.start.symbolic);
+        self.machine.kernel().replace_inputs(inputs, true);
+        let Some(mut before) = Moment::of(&mut self.machine) else { return };
+        loop {
+            let executed = self.machine.kernel().executed();
+            let next = Limits { instructions: (executed + STEP).min(limits.instructions) };
+            let ending = self.machine.run(next);
+            let goes_on = matches!(ending, Ending::Limit(LimitReached::Instructions))
+                && executed < limits.instructions;
+            // What was looked at may be gone from memory by now.
+            let looked = self.machine.symbolic().is_none_or(|it| it.followed() > 0);
+            if looked || !goes_on || self.machine.kernel().sees_input() {
+                break;
+            }
+            let Some(later) = Moment::of(&mut self.machine) else { return };
+            before = later;
+        }
+        self.before = Some((before, inputs.iter().map(Vec::len).collect()));
+    }
+
+    /// Whether inputs of these lengths are run from before the first read.
+    #[must_use]
+    pub fn is_prepared(&self, inputs: &[Vec<u8>]) -> bool {
+        let same = |lengths: &[usize]| lengths.iter().copied().eq(inputs.iter().map(Vec::len));
+        self.before.as_ref().is_some_and(|(_, lengths)| same(lengths))
+    }
+
+    /// Runs on an input to the end, or to a limit. How it ended, and how it failed, if it did; the
+    /// kernel has the output.
+    pub fn run(
+        &mut self,
+        inputs: &[Vec<u8>],
+        limits: Limits,
+    ) -> (Ending, Option<Failure>, &mut Kernel) {
+        let prepared = self.is_prepared(inputs);
+        let moment = match &mut self.before {
+            Some((before, _)) if prepared => before,
+            _ => &mut self.start,
+        };
+        self.machine.restore_to(&mut moment.kernel, &mut moment.symbolic);
+        self.machine.kernel().replace_inputs(inputs, false);
+        let ending = self.machine.run(limits);
+        let failure = self.machine.failure(ending, &self.symbols);
+        (ending, failure, self.machine.kernel())
+    }
+}

@@ -1,0 +1,156 @@
+//! Many inputs, one start: a run that goes on before the first read is the one that a fresh machine
+//! makes, to the instruction.
+//!
+//! A program that reads its input in every way there is, is run on inputs of equal and of other
+//! lengths; output, ending, failure and the number of instructions are those of fresh machines.
+
+use std::{fs, os::unix::ffi::OsStrExt as _, path::Path, process::Command, sync::Arc};
+
+use stunt_machine::{
+    Again, Machine,
+    linux::{
+        Ending, Input, InputPlace, Limits, Setup,
+        fs::{Allow, Config, Stream, User},
+    },
+    stack::Symbols,
+    symbolic::{Relaxations, Symbolic},
+};
+use stunt_path::{Failure, FailureKind};
+
+const LIMITS: Limits = Limits { instructions: 100_000_000 };
+
+/// Reads in the way that its first argument says, prints a sum, and fails if the sum is right.
+const READER: &str = r#"
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  static char buffer[4096];
+  char how = argv[1][0];
+  const char *bytes = buffer;
+  long length;
+  struct stat known = {0};
+  int file = how == 'i' ? 0 : open(argv[2], O_RDONLY);
+  /* A while passes between the look at the file and its bytes. */
+  fstat(file, &known);
+  for (volatile int i = 0; i < 100000; i++) {}
+  if (how == 'm') {
+    bytes = mmap(0, known.st_size + 1, PROT_READ, MAP_PRIVATE, file, 0);
+    for (volatile int i = 0; i < 100000; i++) {}
+    length = known.st_size;
+  } else if (how == 's') {
+    int pipes[2];
+    pipe(pipes);
+    length = sendfile(pipes[1], file, 0, 4096);
+    for (volatile int i = 0; i < 100000; i++) {}
+    length = read(pipes[0], buffer, length);
+  } else {
+    length = read(file, buffer, sizeof buffer);
+  }
+  char *copy = malloc(8);
+  unsigned sum = 0;
+  for (long i = 0; i < length; i++) {
+    sum += (unsigned char)bytes[i];
+    if (how == 'h' && i < 12) copy[i] = bytes[i];
+  }
+  printf("%ld of %ld: %u\n", length, (long)known.st_size, sum);
+  fflush(stdout);
+  if (sum % 5 == 0) abort();
+  return sum % 7;
+}
+"#;
+
+/// All that can be seen of a run that is over.
+#[derive(PartialEq, Eq, Debug)]
+struct End {
+    ending: Ending,
+    failure: Option<Failure>,
+    executed: u64,
+    output: Vec<u8>,
+}
+
+/// The program before its first instruction, and its input.
+fn machine(program: &Path, how: &str, file: &Path, bytes: &[u8], checked: bool) -> Machine {
+    fs::write(file, bytes).expect("a file can be written");
+    let own = |path: &Path| path.as_os_str().as_bytes().to_vec();
+    let setup = Setup {
+        files: Config {
+            allow: Allow::Everything,
+            user: User::default(),
+            cwd: b"/tmp".to_vec(),
+            streams: [Stream::File, Stream::Pipe, Stream::Pipe],
+            stdin: Arc::from(bytes),
+            ..Config::default()
+        },
+        program: own(program),
+        arguments: vec![own(program), how.as_bytes().to_vec(), own(file)],
+        environment: Vec::new(),
+        memory: 512 << 20,
+    };
+    let place = if how == "i" { InputPlace::StandardInput } else { InputPlace::File(own(file)) };
+    let mut symbolic = Symbolic::new(Relaxations::NONE);
+    if checked {
+        symbolic.check_memory();
+    }
+    let mut machine = Machine::new(setup).expect("the program starts");
+    let inputs = [Input { place, public: Vec::new() }];
+    machine.follow(&inputs, symbolic).expect("the input is there");
+    machine
+}
+
+fn seen(
+    ending: Ending,
+    failure: Option<Failure>,
+    machine: &mut stunt_machine::linux::Kernel,
+) -> End {
+    End { ending, failure, executed: machine.executed(), output: machine.files().drain(1) }
+}
+
+#[test]
+fn runs_from_before_the_first_read_are_fresh_runs() {
+    let folder = std::env::temp_dir().join(format!("stunt-again-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let (source, program) = (folder.join("reader.c"), folder.join("reader"));
+    fs::write(&source, READER).expect("a file can be written");
+    let built = Command::new("gcc").args(["-O1", "-w", "-o"]).args([&program, &source]).status();
+    assert!(built.expect("gcc is there").success());
+    let file = folder.join("input");
+    for (how, checked) in
+        [("r", false), ("i", false), ("m", false), ("s", false), ("h", true), ("m", true)]
+    {
+        let symbols = Arc::new(Symbols::of_host());
+        let first = machine(&program, how, &file, b"another one", checked);
+        let mut again = Again::new(first, Arc::clone(&symbols)).expect("a file can be replaced");
+        let (mut failures, mut prepared) = (Vec::new(), 0);
+        for (number, input) in
+            ["abcdefg", "abcdefh", "", "abcdefghijklmno", "zzzzzzz", "abcdefg", "aaaaaaa"]
+                .iter()
+                .map(|text| text.as_bytes().to_vec())
+                .enumerate()
+        {
+            let inputs = vec![input.clone()];
+            if number == 1 {
+                again.go_on_before_input(&inputs, LIMITS);
+            }
+            prepared += usize::from(again.is_prepared(&inputs));
+            let (ending, failure, kernel) = again.run(&inputs, LIMITS);
+            let got = seen(ending, failure, kernel);
+            let mut fresh = machine(&program, how, &file, &input, checked);
+            let ending = fresh.run(LIMITS);
+            let failure = fresh.failure(ending, &symbols);
+            let wanted = seen(ending, failure, fresh.kernel());
+            assert_eq!(got, wanted, "{how} on {input:?}");
+            failures.extend(got.failure.map(|failure| failure.kind));
+        }
+        assert_eq!(prepared, 4, "{how}: all of seven letters after the first");
+        let invalid = failures.contains(&FailureKind::InvalidAccess);
+        assert_eq!(invalid, how == "h", "{how}: {failures:?}");
+        assert!(how == "h" || failures.contains(&FailureKind::Abort), "{how}: {failures:?}");
+    }
+    fs::remove_dir_all(&folder).expect("the folder is ours");
+}
