@@ -20,7 +20,7 @@
 //! does a search go on without end: it is bounded by tests made, and fails then.
 //!
 //! The command may start from another failing input than the original, one with a single value wherever
-//! that will do: its path says less, and there is less to replace. The map from originals to paths is
+//! that will do, or one that was shortened and filled up: its path says less, and there is less to replace. The map from originals to paths is
 //! another one then, and nothing is known about its fixed points; so the figure is that of the chosen
 //! path alone, which holds on average, as above. `--as-is` starts from the original.
 //!

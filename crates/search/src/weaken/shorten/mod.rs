@@ -1,6 +1,7 @@
 //! Shortening: an input that still fails, with fewer bytes. The classical reduction, after A. Zeller
 //! and R. Hildebrandt, "Simplifying and isolating failure-inducing input" (2002): groups of lines, then
-//! of bytes, are deleted, large ones first, until no single byte can be.
+//! of bytes, are deleted, large ones first. What is left is short enough to try everything that often
+//! goes together (`edits.rs`), until nothing goes any more.
 //!
 //! A shorter double has a set of its own, the inputs of its length, and which length came out says
 //! something, too. So the figure is about inputs of all lengths. With `π` for what is believed of who
@@ -18,6 +19,11 @@
 //! As if one double in 16 were shorter: one of the same length owes [`same_length_bits`] beside its
 //! condition and its length, a shorter one [`other_length_bits`].
 
+mod edits;
+mod records;
+
+pub(super) use self::edits::tokens;
+use self::edits::{Class, Edit};
 use super::oracle::{Broken, Oracle};
 
 /// How many deletions are tried at once, for every run that is under way at a time.
@@ -45,32 +51,19 @@ pub fn other_length_bits() -> f64 {
     -ANY_LENGTH.log2()
 }
 
-/// What is deleted in groups.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    /// A line with its end: in most texts lines stand for themselves.
-    Line,
-    Byte,
-}
+/// Groups of more bytes than this are only cut side by side.
+const WIDEST: usize = 16;
+/// How many tokens are cut wherever they begin: at first, and when that no longer helps.
+const FIRST_SIZES: [usize; 7] = [16, 11, 8, 6, 4, 2, 1];
+const SIZES: [usize; 16] = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1];
+/// The most bytes that are cut wherever they begin.
+const WIDEST_WINDOW: usize = 6;
+/// What is dear to try may take so many runs at least.
+const LEAST_DEAR: u64 = 1000;
+/// The most tokens that are cut together with one somewhere behind them.
+const WIDEST_PAIRED: usize = 16;
 
-impl Unit {
-    /// Where the units of an input begin, and its end.
-    fn starts(self, bytes: &[u8]) -> Vec<usize> {
-        match self {
-            Unit::Byte => (0..=bytes.len()).collect(),
-            Unit::Line => {
-                let ends = bytes.iter().zip(1..).filter(|(byte, _)| **byte == b'\n');
-                let mut starts: Vec<usize> = [0].into_iter().chain(ends.map(|it| it.1)).collect();
-                if starts.last() != Some(&bytes.len()) {
-                    starts.push(bytes.len());
-                }
-                starts
-            }
-        }
-    }
-}
-
-/// Deletes bytes of an input on which the program fails, within so many runs. Only sources that may
+/// Cuts bytes out of an input on which the program fails, within so many runs. Only sources that may
 /// change their length do.
 ///
 /// # Errors
@@ -79,69 +72,118 @@ pub fn shorten(
     input: &[Vec<u8>],
     may_change: &[bool],
     oracle: &mut dyn Oracle,
-    mut runs: u64,
+    runs: u64,
     over: &dyn Fn() -> bool,
 ) -> Result<Vec<Vec<u8>>, Broken> {
-    let mut best = input.to_vec();
+    let mut reduction = Reduction { best: input.to_vec(), source: 0, oracle, runs, over };
     for (source, _) in may_change.iter().enumerate().filter(|(_, may)| **may) {
-        for unit in [Unit::Line, Unit::Byte] {
-            let mut size = unit.starts(&best[source]).len() - 1;
-            while size > 0 {
-                let before = best[source].len();
-                pass(&mut best, source, unit, size, oracle, &mut runs, over)?;
-                if runs == 0 || over() {
-                    return Ok(best);
-                }
-                // Single units go round until none goes: one that is needed may not be when others
-                // are gone.
-                if size > 1 || best[source].len() == before {
-                    size = size.min(unit.starts(&best[source]).len().max(2) - 1) / 2;
-                }
-            }
-        }
+        reduction.source = source;
+        reduction.coarsely()?;
+        reduction.finely()?;
     }
-    Ok(best)
+    Ok(reduction.best)
 }
 
-/// Tries to delete every group of so many units once.
-fn pass(
-    best: &mut Vec<Vec<u8>>,
+/// An input on the way to a shorter one.
+struct Reduction<'a> {
+    best: Vec<Vec<u8>>,
+    /// The source that is made shorter.
     source: usize,
-    unit: Unit,
-    size: usize,
-    oracle: &mut dyn Oracle,
-    runs: &mut u64,
-    over: &dyn Fn() -> bool,
-) -> Result<(), Broken> {
-    let mut units = unit.starts(&best[source]);
-    let mut start = 0;
-    while start + 1 < units.len() {
-        let batch = (AT_ONCE * oracle.width()).min(*runs as usize);
-        if batch == 0 || over() {
-            return Ok(());
+    oracle: &'a mut dyn Oracle,
+    /// Runs that are left.
+    runs: u64,
+    over: &'a dyn Fn() -> bool,
+}
+
+impl Reduction<'_> {
+    fn bytes(&self) -> &[u8] {
+        &self.best[self.source]
+    }
+
+    fn is_over(&self) -> bool {
+        self.runs == 0 || (self.over)()
+    }
+
+    /// Large parts first.
+    fn coarsely(&mut self) -> Result<(), Broken> {
+        let mut size = edits::lines(self.bytes()).len() - 1;
+        while size > 0 {
+            self.pass(Class::Lines(size))?;
+            size = size.min(edits::lines(self.bytes()).len().max(2) - 1) / 2;
         }
-        let last = units.len() - 1;
-        let starts: Vec<usize> =
-            (0..batch).map(|i| start + i * size).filter(|&at| at < last).collect();
-        let without = |&at: &usize| {
-            let mut candidate = best.clone();
-            candidate[source].drain(units[at]..units[(at + size).min(last)]);
-            candidate
-        };
-        let candidates: Vec<Vec<Vec<u8>>> = starts.iter().map(without).collect();
-        *runs -= candidates.len() as u64;
-        let results = oracle.fails(&candidates)?;
-        match results.iter().position(|&fails| fails) {
-            Some(first) => {
-                *best = candidates.into_iter().nth(first).unwrap_or_default();
-                units = unit.starts(&best[source]);
-                // What was behind the group is at its place now.
-                start = starts[first];
+        self.pass(Class::LinePairs)?;
+        self.pass(Class::Records)?;
+        let mut size = self.bytes().len();
+        while size > WIDEST {
+            self.pass(Class::Bytes(size))?;
+            size = size.min(self.bytes().len()) / 2;
+        }
+        Ok(())
+    }
+
+    /// Everything of every small size, until nothing goes: what is needed may not be when other things
+    /// are gone. What is dear to try comes when the rest is done.
+    fn finely(&mut self) -> Result<(), Broken> {
+        let mut sizes = &FIRST_SIZES[..];
+        loop {
+            let before = self.runs;
+            let mut shorter = self.pass(Class::Brackets)?;
+            for &size in sizes {
+                shorter |= self.pass(Class::Tokens(size))?;
             }
-            None => start += starts.len() * size,
+            shorter |= self.pass(Class::Words)?;
+            for size in (1..=WIDEST_WINDOW).rev() {
+                shorter |= self.pass(Class::Window(size))?;
+            }
+            if !shorter && sizes.len() < SIZES.len() {
+                sizes = &SIZES;
+                continue;
+            }
+            let dear = [Class::Lines(1), Class::BracketPairs, Class::Counted, Class::LinePairs];
+            let pairs = (1..=WIDEST_PAIRED).map(Class::TokenPairs);
+            // A round of these may cost as much as the one before it.
+            let left = self.runs.saturating_sub((before - self.runs).max(LEAST_DEAR));
+            for class in dear.into_iter().chain(pairs) {
+                if shorter || self.runs < left {
+                    break;
+                }
+                shorter = self.pass(class)?;
+            }
+            if !shorter || self.is_over() {
+                return Ok(());
+            }
         }
     }
-    Ok(())
+
+    /// Tries every edit of a class once. Whether one was made.
+    fn pass(&mut self, class: Class) -> Result<bool, Broken> {
+        let mut edits = class.edits(self.bytes());
+        let (mut next, mut shorter) = (0, false);
+        while next < edits.len() && !self.is_over() {
+            let batch = (AT_ONCE * self.oracle.width()).min(self.runs as usize);
+            let tried = &edits[next..edits.len().min(next + batch)];
+            let candidate = |edit: &Edit| {
+                let mut candidate = self.best.clone();
+                candidate[self.source] = edit.apply(self.bytes());
+                candidate
+            };
+            let candidates: Vec<Vec<Vec<u8>>> = tried.iter().map(candidate).collect();
+            self.runs -= candidates.len() as u64;
+            let results = self.oracle.fails(&candidates)?;
+            match results.iter().position(|&fails| fails) {
+                Some(first) => {
+                    let start = edits[next + first].start();
+                    self.best = candidates.into_iter().nth(first).unwrap_or_default();
+                    shorter = true;
+                    // What was behind the cut is at its place now.
+                    edits = class.edits(self.bytes());
+                    next = edits.partition_point(|edit| edit.start() < start);
+                }
+                None => next += results.len(),
+            }
+        }
+        Ok(shorter)
+    }
 }
 
 #[cfg(test)]
@@ -182,10 +224,7 @@ mod tests {
             well && input[0].windows(7).any(|part| part == b"key117:")
         });
         assert_eq!(found, [b"key117:".to_vec()]);
-        assert!(count < 100, "{count} runs");
-        assert_eq!(Unit::Line.starts(b"a\n\nb"), [0, 2, 3, 4]);
-        assert_eq!(Unit::Line.starts(b"a\n"), [0, 2]);
-        assert_eq!(Unit::Line.starts(b""), [0]);
+        assert!(count < 200, "{count} runs");
     }
 
     #[test]
