@@ -1,5 +1,6 @@
 //! `stunt anonymize` with the flags that change what a double may tell: `--canonical`, `--resize`,
-//! `--hide-time`, and the bound on detours; on a small program compiled here.
+//! `--hide-time`, and the bound on detours; and what names of functions are worth; on small programs
+//! compiled here.
 
 mod support;
 
@@ -182,5 +183,70 @@ fn detours_have_a_bound() {
         let fails =
             opened.doubles[0].windows(2).any(|two| two[0] == b'#' && two[1].is_ascii_digit());
         assert!(fails, "{algorithm}");
+    }
+}
+
+/// Fails unless its input is one of some words, which it compares in every way.
+const WORDS: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+int main(int argc, char **argv) {
+  char word[64] = "", key[64] = "";
+  FILE *f = fopen(argv[1], "r");
+  if (!f || fscanf(f, "%63s %63s", word, key) != 2) return 2;
+  if (!strcmp(word, "administrator")) return 3;
+  if (!strncmp(word, "administrative-", 15)) return 4;
+  if (!strcasecmp(word, "ADMINISTERED")) return 5;
+  if (!memcmp(key, "0123456789abcdef", 16)) return 6;
+  abort();
+}
+"#;
+
+#[test]
+fn comparisons_without_names_are_known_by_what_they_do() {
+    let place = Place::new("nameless");
+    // Near misses: byte by byte, most of the input would be told.
+    place.write("private.txt", b"administrators 0123456789abcdeg");
+    let bits = |program: &str, flags: &[&str]| {
+        let flags = [&["--algorithm", "relaxed", "--seed", "1"], flags].concat();
+        anonymize(&place, program, "private.txt", &flags, "r.zip");
+        Report::read(place.path("r.zip")).expect("a report").report.leak.bits
+    };
+    let named = bits(&place.compile("named", WORDS, &[]), &[]);
+    for link in [&["-static", "-s"], &["-static-pie", "-s"]] {
+        let program = place.compile("nameless", WORDS, link);
+        let nameless = bits(&program, &[]);
+        let plain = bits(&program, &["--no-relax=comparisons"]);
+        assert!((nameless - named).abs() < 0.01, "{link:?}: {nameless} and {named} bits");
+        assert!(plain > nameless + 100.0, "{link:?}: {plain} and {nameless} bits");
+    }
+}
+
+#[test]
+fn a_double_that_would_be_the_original_is_not_handed_out() {
+    let place = Place::new("whole");
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  char word[8] = "";
+  fread(word, 1, 7, fopen(argv[1], "rb"));
+  unsigned long long all = 0;
+  for (int i = 0; i < 7; i++) all = all << 8 | (unsigned char)word[i];
+  if (all == (0x4b6574747931ULL << 8 | '!')) abort();
+  return 0;
+}
+"#;
+    let program = place.compile("exact", source, &[]);
+    place.write("private.txt", b"Ketty1!");
+    for flags in [&["--algorithm", "castro"][..], &[]] {
+        let words = [&["anonymize", "-i", "private.txt"], flags, &["--", &program, "@@"]].concat();
+        let output = place.stunt(&words);
+        assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+        let said = text(&output.stderr);
+        assert!(said.contains("a double would be the original itself"), "{said}");
+        assert!(!place.path("stunt-report.zip").exists());
     }
 }

@@ -13,8 +13,10 @@ use stunt_terms::Pool;
 use tracing::{info, info_span};
 
 use super::job::{Allowed, Found, Halt, Job, Proved};
-use super::oracle::NativeOracle;
-use super::weakening::{BLANKING, facts, notes};
+use super::natively::NativeOracle;
+use super::oracle::Runner;
+use super::starts::BLANKING;
+use super::weakening::{facts, notes};
 use crate::follow::Followed;
 use crate::interrupt;
 use crate::outcome::Outcome;
@@ -50,7 +52,7 @@ impl Job<'_> {
             blackbox(&start, &mut oracle, limits, rng, &mut falling)
         });
         let weakened = weakened.map_err(|error| anyhow!(error))?;
-        let runs = oracle.runs;
+        let runs = oracle.runs();
         self.seconds.search += begun.elapsed().as_secs_f64();
         drop(span);
         let Some(weakened) = weakened else { return Ok(Err(unproved())) };

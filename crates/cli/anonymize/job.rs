@@ -45,6 +45,8 @@ pub(super) struct Job<'a> {
     pub(super) share: Share,
     /// What the search starts from, if not from the original.
     pub(super) base: Option<Original>,
+    /// The shortest input so far that fails in the same way.
+    pub(super) short: Option<Original>,
     /// Of a canonical double: what the path reveals, of which all is a function.
     pub(super) canonical: Option<Measured>,
     /// What the search under way may take.
@@ -112,6 +114,7 @@ impl<'a> Job<'a> {
             native_time: Duration::ZERO,
             share: Share::default(),
             base: None,
+            short: None,
             canonical: None,
             allowed: Allowed {
                 time: Duration::from_secs(arguments.time),

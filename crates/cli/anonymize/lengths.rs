@@ -8,9 +8,9 @@
 //! how long the original was: that such a program fails on an input of that length could tell more.
 
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow};
 use rand_chacha::ChaCha20Rng;
 use stunt_leakage::Bits;
 use stunt_path::{Failure, Original};
@@ -19,7 +19,7 @@ use stunt_search::weaken::{Broken, length_bits, other_length_bits, same_length_b
 use tracing::info;
 
 use super::job::{Allowed, Found, Halt, Job};
-use super::oracle::NativeOracle;
+use super::oracle::Runner;
 use super::weakening::SLOW;
 use crate::interrupt;
 
@@ -29,8 +29,10 @@ const LITTLE: f64 = 0.02;
 const MUCH: f64 = 0.25;
 /// The part of what is allowed that the search for a double of the same length may take.
 const SAME_LENGTH: f64 = 0.55;
-/// The part that shortening may take of what is allowed for a shorter one: one in so many.
+/// The part that shortening may take of what is allowed for a shorter one: one in so many; and if the
+/// program is slow, whose double takes long to measure.
 const SHORTENING: u32 = 2;
+const SHORTENING_SLOWLY: u32 = 4;
 
 impl Job<'_> {
     /// A double of the same length; or a shorter one, if that one reveals more than a little, and a
@@ -40,12 +42,15 @@ impl Job<'_> {
         failure: &Failure,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
-        // Only the machine sees what checked memory shows, and it is no oracle.
-        if self.checked || !self.may_change().contains(&true) {
+        if !self.may_change().contains(&true) {
             return self.find_by(failure, rng);
         }
         let path_leak = self.known_path_leak(failure)?;
-        let pace = NativeOracle::new(self, failure).pace().map_err(|error| anyhow!(error))?;
+        let Some(mut runner) = self.runner(failure)? else {
+            return self.find_by(failure, rng);
+        };
+        let pace = self.pace(&mut *runner)?;
+        drop(runner);
         let size = 8.0 * self.subject.original.hidden().len() as f64;
         let much = path_leak.is_some_and(|leak| leak.upper() > MUCH * size);
         let path_leak = path_leak.unwrap_or(Bits::AtMost(size));
@@ -91,12 +96,6 @@ impl Job<'_> {
         failure: &Failure,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
-        if self.checked {
-            bail!(
-                "--resize needs runs by the hundred, and what --check-memory finds is seen in the \
-                 machine alone; leave one of them out"
-            );
-        }
         let all = 8 * self.subject.original.hidden().len();
         let path_leak = self.known_path_leak(failure)?.unwrap_or(Bits::AtMost(all as f64));
         self.shortened(failure, path_leak, 0.0, rng)
@@ -144,7 +143,7 @@ impl Job<'_> {
 
     /// Which sources may have another length: those that are hidden wholly, and that a program reads to
     /// their end.
-    fn may_change(&self) -> Vec<bool> {
+    pub(super) fn may_change(&self) -> Vec<bool> {
         let original = &self.subject.original;
         let hidden = original.hidden();
         let wholly = |source: usize| {
@@ -159,30 +158,43 @@ impl Job<'_> {
     /// Goes over to a shorter input that fails in the same way, if there is one. Gives the runs that
     /// it took.
     fn make_shorter(&mut self, failure: &Failure, may: &[bool]) -> Result<u64> {
-        let original = &self.subject.original;
-        let mut oracle = NativeOracle::new(self, failure);
-        if !oracle.agrees().map_err(|error| anyhow!(error))? {
-            // The search that follows says so.
-            return Ok(oracle.runs);
+        // The search that follows says so.
+        let Some(mut oracle) = self.runner(failure)? else { return Ok(0) };
+        let slow = self.pace(&mut *oracle)? > SLOW;
+        let time = self.allowed.time / if slow { SHORTENING_SLOWLY } else { SHORTENING };
+        let runs = self.allowed.runs / u64::from(SHORTENING);
+        let shorter = self.shortest(may, &mut *oracle, time, runs)?;
+        // A failure that needs no input has nothing to hide; and an empty file is no double.
+        if !shorter.hidden().is_empty() {
+            self.base = Some(shorter);
         }
+        Ok(oracle.runs())
+    }
+
+    /// The shortest input that fails in the same way, as far as it is found.
+    pub(super) fn shortest(
+        &mut self,
+        may: &[bool],
+        oracle: &mut dyn Runner,
+        time: Duration,
+        runs: u64,
+    ) -> Result<Original> {
+        let original = &self.subject.original;
         self.progress.stage("shortening the input");
         let begun = Instant::now();
-        let time = self.allowed.time / SHORTENING;
+        // What was found before goes on.
+        let from = self.short.as_ref().unwrap_or(original).reveal();
         let shorter = interrupt::search(|cancel| {
-            let most = self.allowed.runs / u64::from(SHORTENING);
             let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
-            shorten(&original.reveal(), may, &mut oracle, most, &over)
+            shorten(&from, may, oracle, runs, &over)
         });
         let shorter = shorter.map_err(|error: Broken| anyhow!(error))?;
         self.seconds.search += begun.elapsed().as_secs_f64();
         let shorter = original.with_bytes(shorter);
         let (from, to) = (bytes(original), bytes(&shorter));
-        info!(from, to, runs = oracle.runs, "shortened");
-        // A failure that needs no input has nothing to hide; and an empty file is no double.
-        if !shorter.hidden().is_empty() {
-            self.base = Some(shorter);
-        }
-        Ok(oracle.runs)
+        info!(from, to, runs = oracle.runs(), "shortened");
+        self.short = Some(shorter.clone());
+        Ok(shorter)
     }
 }
 

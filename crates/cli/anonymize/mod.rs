@@ -7,11 +7,14 @@
 mod assemble;
 mod base;
 mod blackbox;
+mod in_machine;
 mod job;
 mod lengths;
+mod natively;
 mod on_path;
 mod oracle;
 mod other_path;
+mod starts;
 mod weakening;
 mod words;
 
@@ -33,7 +36,7 @@ use crate::subject::{self, Subject};
 
 use assemble::ForOwner;
 pub use job::Found;
-use job::Job;
+use job::{Halt, Job};
 pub use words::to_json;
 
 /// How the double is found.
@@ -312,6 +315,15 @@ pub struct Made {
     pub owner: ForOwner,
 }
 
+/// Whether a double is the original, and had to be. One that is by chance is as good as any other: to
+/// draw again would tell something.
+fn is_the_original(subject: &Subject, found: &Found) -> bool {
+    let all = 8 * subject.original.hidden().len();
+    all > 0
+        && found.drawn.measured.total.upper() > all as f64 - 0.5
+        && found.drawn.double.bytes == subject.original.reveal()
+}
+
 /// Makes a double and its report. Nothing is written.
 pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Outcome>> {
     if arguments.resize == Resize::Always && arguments.resize() != Resize::Always {
@@ -333,6 +345,12 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
         Ok(found) => found,
         Err(halt) => return Ok(Err(job.halt(halt))),
     };
+    if is_the_original(subject, &found) {
+        let why = "the failure needs every bit of this input, as far as was found: a double would be the \
+                   original itself. Nothing is handed out; more --time may help."
+            .to_owned();
+        return Ok(Err(job.halt(Halt { outcome: Outcome::Unproved, why })));
+    }
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
     let report = job.assemble(&failure, &found);

@@ -1,126 +1,66 @@
-//! The program itself, asked on many inputs at once whether it fails as it did on the original.
-//!
-//! Candidates are random: whatever they make the program do, it does in a run that is contained.
+//! Who runs the program on many inputs, and sees whether it fails as it did on the original: the host,
+//! or the machine.
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use stunt_native::{Command, Native};
+use anyhow::{Result, anyhow};
 use stunt_path::Failure;
 use stunt_search::Oracle;
 use stunt_search::weaken::Broken;
+use tracing::info;
 
+use super::in_machine::MachineOracle;
 use super::job::Job;
-use crate::fails_if::{FailsIf, failure_of};
-use crate::subject::Subject;
-
-/// A run that takes so many times as long as on the original is given up.
-const PATIENCE: u32 = 20;
-/// But never before this.
-const LEAST_TIME: Duration = Duration::from_millis(300);
+use super::natively::NativeOracle;
 
 /// Some runs are timed so often: what else the machine does can only slow them down.
 const PACES: u32 = 5;
 /// But not for longer than this.
 const PACE_TIME: Duration = Duration::from_millis(500);
 
-/// Nobody stops a run of an oracle: between runs there is time enough.
-static NEVER: AtomicBool = AtomicBool::new(false);
-
-/// Runs the program natively, on all processors.
-pub(super) struct NativeOracle<'a> {
-    subject: &'a Subject,
-    failure: &'a Failure,
-    fails_if: Option<FailsIf>,
-    time: Duration,
-    /// How often a run is repeated until it fails.
-    tries: u32,
-    native: Native,
-    /// Whether runs are made in the folder that they may write to, and not in the user's.
-    elsewhere: bool,
+/// Runs the program, and counts.
+pub(super) trait Runner: Oracle {
     /// Runs so far.
-    pub(super) runs: u64,
+    fn runs(&self) -> u64;
+
+    /// Whether the original fails in such a run too. If not, candidates cannot be judged so.
+    fn agrees(&mut self) -> Result<bool, Broken>;
 }
 
-impl<'a> NativeOracle<'a> {
-    /// The program of a job, that fails in this way.
-    pub(super) fn new(job: &Job<'a>, failure: &'a Failure) -> Self {
-        let time = (job.native_time * PATIENCE).max(LEAST_TIME).min(job.subject.timeout());
-        let (subject, fails_if) = (job.subject, job.fails_if.clone());
-        Self {
-            subject,
-            failure,
-            fails_if,
-            time,
-            tries: job.tries(),
-            native: subject.native(),
-            elsewhere: false,
-            runs: 0,
-        }
-    }
-
-    /// Whether the original fails in a contained run too. If not, candidates cannot be judged so.
-    ///
-    /// A program that has to write a file to the folder that it is run in can do so in one of its
-    /// own, if it needs nothing else from there.
-    pub(super) fn agrees(&mut self) -> Result<bool, Broken> {
-        let original = self.subject.original.reveal();
-        for elsewhere in [false, true] {
-            self.elsewhere = elsewhere;
-            if self.fails(&[original.clone(), original.clone()])? == [true, true] {
-                return Ok(true);
+impl Job<'_> {
+    /// Whoever can run the program on candidates, the quicker one first. Nobody, if the original does
+    /// not fail when it is run so.
+    pub(super) fn runner<'f>(&self, failure: &'f Failure) -> Result<Option<Box<dyn Runner + 'f>>>
+    where
+        Self: 'f,
+    {
+        // What only checked memory shows is seen in the machine alone.
+        if !self.checked {
+            let mut native = NativeOracle::new(self, failure);
+            if native.agrees().map_err(|error| anyhow!(error))? {
+                return Ok(Some(Box::new(native)));
             }
+            info!("the program does not fail in a contained run");
         }
-        Ok(false)
-    }
-
-    /// A run on a candidate.
-    fn command(&self, input: &[Vec<u8>]) -> Command {
-        let mut command = self.subject.on_candidate(input);
-        command.time = self.time;
-        if self.elsewhere {
-            command.folder = Some(Command::own_folder());
-            if let Ok(program) = std::path::absolute(&command.program) {
-                command.program = program;
-            }
-        }
-        command
+        let Some(mut machine) = MachineOracle::new(self, failure)? else { return Ok(None) };
+        let agrees = machine.agrees().map_err(|error| anyhow!(error))?;
+        info!(agrees, "candidates are run in the machine");
+        Ok(agrees.then(|| Box::new(machine) as Box<dyn Runner>))
     }
 
     /// How long a run takes among many: most are copies of a process that was loaded once, several
     /// go on at a time, and nothing is read from the disk any more. A first run says little about it.
-    pub(super) fn pace(&mut self) -> Result<Duration, Broken> {
-        let batch = vec![self.subject.original.reveal(); self.width()];
+    pub(super) fn pace(&self, runner: &mut dyn Runner) -> Result<Duration> {
+        let batch = vec![self.subject.original.reveal(); runner.width()];
         let (begun, mut pace) = (Instant::now(), Duration::MAX);
         for _ in 0..PACES {
             let at = Instant::now();
-            self.fails(&batch)?;
+            runner.fails(&batch).map_err(|error| anyhow!(error))?;
             pace = pace.min(at.elapsed() / batch.len() as u32);
             if begun.elapsed() > PACE_TIME {
                 break;
             }
         }
         Ok(pace)
-    }
-}
-
-impl Oracle for NativeOracle<'_> {
-    fn fails(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
-        let mut results = vec![false; inputs.len()];
-        let mut open: Vec<usize> = (0..inputs.len()).collect();
-        for _ in 0..self.tries {
-            self.runs += open.len() as u64;
-            let commands: Vec<_> = open.iter().map(|&at| self.command(&inputs[at])).collect();
-            for (&at, run) in open.iter().zip(self.native.run_all(&commands, &NEVER)) {
-                results[at] =
-                    failure_of(&run?, self.fails_if.as_ref()).as_ref() == Some(self.failure);
-            }
-            open.retain(|&at| !results[at]);
-        }
-        Ok(results)
-    }
-
-    fn width(&self) -> usize {
-        std::thread::available_parallelism().map_or(1, usize::from)
     }
 }

@@ -11,23 +11,21 @@ use serde_json::{Value, json};
 use stunt_leakage::Bits;
 use stunt_machine::linux::{Ending, Kernel};
 use stunt_machine::stack::Symbols;
-use stunt_machine::symbolic::Relaxations;
 use stunt_machine::{Following, Judge, Machine, Options};
 use stunt_native::{Private, Run};
 use stunt_path::Failure;
 use stunt_search::paths::{
     self, Found as Paths, Limits, Manner, Progress, ReapOptions, ReapRmOptions, RespaOptions, Task,
 };
-use stunt_search::weaken::Fillers;
 use stunt_search::{PathCondition, castro};
 use stunt_terms::Pool;
 use tracing::{info, info_span};
 
 use super::Choice;
 use super::job::{Found, Halt, Job, Proved};
-use super::oracle::NativeOracle;
-use super::weakening::BLANKING;
-use crate::follow::{Followed, follow_on, native_ending, texts_without_zeros};
+use super::starts::Start;
+use super::weakening::SLOW;
+use crate::follow::{Followed, native_ending, texts_without_zeros};
 use crate::interrupt;
 
 /// The most doubles of a path that are run until one fails natively.
@@ -45,7 +43,8 @@ impl Job<'_> {
             // Says what is in the way.
             None => return self.on_path(failure, rng),
         };
-        let blank = self.start_blank(failure, path_leak)?;
+        let start_bits = self.start_blank(failure)?;
+        let blank = start_bits.is_some();
         self.progress.stage("looking for other paths");
         let begun = Instant::now();
         let span = info_span!("search").entered();
@@ -54,17 +53,26 @@ impl Job<'_> {
         let searched = self.search(start, failure, &mut pool, rng);
         self.seconds.search += begun.elapsed().as_secs_f64();
         drop(span);
+        // The figure of the original's path is known, whichever path this one is.
+        let on_path = |job: &mut Self, rng: &mut ChaCha20Rng| {
+            let found = job.on_path(failure, rng)?;
+            Ok(found.map(|found| Found { path_leak, ..found }))
+        };
         let found = match searched {
             Ok(found) => found,
             Err(astray) => {
                 info!("{astray}");
-                return self.on_path(failure, rng);
+                return on_path(self, rng);
             }
         };
         // That the original may have taken either path is said of the path that the search began with.
         let leak = if blank { found.chosen().leak() } else { found.leak };
+        // A path that is walked step by step has no clauses joined, and can be harder to count.
+        if start_bits.is_some_and(|bits| bits < leak.upper()) {
+            return on_path(self, rng);
+        }
         let Some(drawn) = self.draw_from(failure, &mut pool, &found, leak, rng)? else {
-            return self.on_path(failure, rng);
+            return on_path(self, rng);
         };
         let followed = Followed::of_path(pool, found.chosen().tests(), failure);
         let relax = self.arguments.relaxations();
@@ -73,33 +81,31 @@ impl Job<'_> {
     }
 
     /// Goes over to a blanked input, for respa: its path says less than the original's to begin with,
-    /// and the search has less to replace. Says whether it did.
-    fn start_blank(&mut self, failure: &Failure, path_leak: Bits) -> Result<bool> {
+    /// and the search has less to replace. Gives what that path reveals, if it did.
+    fn start_blank(&mut self, failure: &Failure) -> Result<Option<f64>> {
         let respa = self.arguments.algorithm == Choice::Respa && !self.arguments.search.as_is;
-        if !respa || self.base.is_some() || self.checked {
-            return Ok(false);
+        if !respa || self.base.is_some() {
+            return Ok(None);
         }
         let begun = Instant::now();
-        let mut oracle = NativeOracle::new(self, failure);
-        if !oracle.agrees().map_err(|error| anyhow!(error))? {
-            return Ok(false);
+        let Some(mut oracle) = self.runner(failure)? else { return Ok(None) };
+        let relax = self.arguments.relaxations();
+        let Ok(own) = self.follow(failure, relax)? else { return Ok(None) };
+        let own = Start::new(own, &self.subject.original);
+        let path_bits = own.bits;
+        let mut known = vec![own];
+        if self.pace(&mut *oracle)? <= SLOW {
+            // Nothing else takes runs.
+            known.extend(self.padded(failure, &mut *oracle, self.allowed.runs)?);
         }
-        let blanked = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
+        let starts = self.starts(failure, known, &mut *oracle, begun)?;
         self.seconds.search += begun.elapsed().as_secs_f64();
-        let Ok(mut path) = follow_on(self.subject, Some(&blanked), Relaxations::NONE, false)?
-        else {
-            return Ok(false);
-        };
-        self.seconds.trace += path.seconds;
-        let leak = PathCondition::new(&mut path.pool, &path.tests, &blanked).total();
-        let same = self.fails_if.is_some() || path.failure.as_ref() == Some(failure);
-        let better = same && leak.upper() < path_leak.upper();
-        info!(bits = leak.upper(), better, runs = oracle.runs, "blanked");
-        if better {
-            self.base = Some(blanked);
-        }
+        let best = starts.into_iter().next().filter(|start| start.bits < path_bits);
+        let bits = best.as_ref().map(|start| start.bits);
+        info!(bits, runs = oracle.runs(), "blanked");
+        self.base = best.map(|start| start.input);
         self.allowed.time = self.allowed.time.saturating_sub(begun.elapsed());
-        Ok(better)
+        Ok(bits)
     }
 
     /// The program in the machine, before its first test.

@@ -1,30 +1,24 @@
 //! `weaken`: a condition of a plain path, weakened as far as real runs allow.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use rand_chacha::ChaCha20Rng;
 use serde_json::{Value, json};
-use stunt_leakage::ByteLeak;
 use stunt_machine::symbolic::Relaxations;
-use stunt_path::{Failure, Original};
+use stunt_path::Failure;
 use stunt_search::PathCondition;
-use stunt_search::weaken::{
-    Broken, Fillers, Limits, Place, Progress, Weakened, blank, grow, weaken,
-};
+use stunt_search::weaken::{Limits, Progress, Weakened, weaken};
 use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Halt, Job, Proved};
-use super::oracle::NativeOracle;
-use crate::follow::{Followed, follow_on};
+use super::starts::Start;
+use crate::follow::Followed;
 use crate::interrupt;
 
-/// The part of the effort and of the time that blanking the input may take: one in so many.
-pub(super) const BLANKING: u32 = 3;
-/// The same for blanking it in another way, and for growing what is free.
-const TRYING_AGAIN: u32 = 6;
+/// The part of the effort that shortening and filling up may take: one in so many.
+const PADDING: u64 = 4;
 
 /// So many runs measure the result; a program that is too slow for them is not weakened.
 const MEASURING: u32 = 300;
@@ -39,17 +33,9 @@ impl Job<'_> {
         failure: &Failure,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
-        if self.checked {
-            // Only the machine sees it fail.
-            return self.on_path(failure, rng);
-        }
         let time = self.allowed.time;
-        let mut oracle = NativeOracle::new(self, failure);
-        if !oracle.agrees().map_err(|error| anyhow!(error))? {
-            info!("the program does not fail in a contained run");
-            return self.on_path(failure, rng);
-        }
-        let pace = oracle.pace().map_err(|error| anyhow!(error))?;
+        let Some(mut oracle) = self.runner(failure)? else { return self.on_path(failure, rng) };
+        let pace = self.pace(&mut *oracle)?;
         if pace * MEASURING > time {
             info!(?pace, "too slow for runs by the hundred: more with --time");
             return self.on_path(failure, rng);
@@ -72,15 +58,11 @@ impl Job<'_> {
             own = own.or(plain, original);
         }
         let begun = Instant::now();
-        let blanked = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
-        let mut starts = self.starts(failure, own, &blanked)?;
-        if begun.elapsed() < time / 4 {
-            // The program is quick enough for another try.
-            let blanked = self.blanked(Fillers::Text, &mut oracle, TRYING_AGAIN)?;
-            starts.extend(self.start_of(failure, &blanked)?);
-            starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+        let mut known = vec![own];
+        if self.base.is_none() && pace <= SLOW {
+            known.extend(self.padded(failure, &mut *oracle, self.allowed.runs / PADDING)?);
         }
-        self.grown(failure, &mut starts, &mut oracle, begun, time / 2)?;
+        let starts = self.starts(failure, known, &mut *oracle, begun)?;
         self.progress.stage("weakening the condition");
         let mut best: Option<(Weakened, Followed)> = None;
         for (number, mut start) in starts.into_iter().enumerate() {
@@ -90,7 +72,7 @@ impl Job<'_> {
             }
             // The first gets the greater part of what is left.
             let until = if number == 0 { time * 2 / 3 } else { time };
-            let runs = self.allowed.runs.saturating_sub(oracle.runs);
+            let runs = self.allowed.runs.saturating_sub(oracle.runs());
             let runs = if number == 0 { runs * 2 / 3 } else { runs };
             let line = &self.progress;
             let worth = best.as_ref().map_or(self.allowed.worth, |(best, _)| {
@@ -104,16 +86,16 @@ impl Job<'_> {
                     line.falling(at.bits, at.runs, "runs");
                     trace!(pass = at.pass, "accepted");
                 };
-                weaken(pool, tests, &start.input, &mut oracle, limits, rng, &mut falling)
+                weaken(pool, tests, &start.input, &mut *oracle, limits, rng, &mut falling)
             });
             let Some(weakened) = weakened.map_err(|error| anyhow!(error))? else { continue };
             let bits = weakened.measured.total.upper();
-            debug!(number, bits, runs = oracle.runs, "weakened");
+            debug!(number, bits, runs = oracle.runs(), "weakened");
             if best.as_ref().is_none_or(|(best, _)| bits < best.measured.total.upper()) {
                 best = Some((weakened, start.path));
             }
         }
-        let runs = oracle.runs;
+        let runs = oracle.runs();
         self.seconds.search += begun.elapsed().as_secs_f64();
         drop(span);
         let Some((weakened, followed)) = best else { return self.on_path(failure, rng) };
@@ -127,115 +109,6 @@ impl Job<'_> {
         let (facts, notes) = (facts(&weakened, runs), notes(&weakened));
         let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
-    }
-
-    /// An input that fails in the same way, with one value wherever that will do.
-    pub(super) fn blanked(
-        &self,
-        fillers: Fillers,
-        oracle: &mut NativeOracle<'_>,
-        part: u32,
-    ) -> Result<Original> {
-        let (begun, time) = (Instant::now(), self.allowed.time / part);
-        self.progress.stage("blanking the input");
-        let original = &self.base();
-        let blanked = interrupt::search(|cancel| {
-            let most = self.allowed.runs / u64::from(part);
-            let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
-            blank(&original.reveal(), &original.hidden(), fillers, oracle, most, &over)
-        });
-        let blanked = blanked.map_err(|error: Broken| anyhow!(error))?;
-        Ok(original.with_bytes(blanked))
-    }
-
-    /// Paths to start from, the best first: that of the original, and that of a blanked input with or
-    /// without relaxations.
-    fn starts(&mut self, failure: &Failure, own: Start, blanked: &Original) -> Result<Vec<Start>> {
-        let other = self.start_of(failure, blanked)?;
-        let mut starts: Vec<Start> = [Some(own), other].into_iter().flatten().collect();
-        starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
-        Ok(starts)
-    }
-
-    /// The better path of an input, with or without relaxations. None if it cannot be followed to
-    /// the failure.
-    fn start_of(&mut self, failure: &Failure, input: &Original) -> Result<Option<Start>> {
-        let mut start: Option<Start> = None;
-        for relax in [self.arguments.relaxations(), Relaxations::NONE] {
-            let Ok(path) = follow_on(self.subject, Some(input), relax, false)? else { continue };
-            self.seconds.trace += path.seconds;
-            if self.fails_if.is_none() && path.failure.as_ref() != Some(failure) {
-                continue;
-            }
-            start = Some(match start {
-                Some(start) => start.or(path, input),
-                None => Start::new(path, input),
-            });
-        }
-        Ok(start)
-    }
-
-    /// Puts inputs before the starts whose free stretches have grown, as long as that reveals less.
-    fn grown(
-        &mut self,
-        failure: &Failure,
-        starts: &mut Vec<Start>,
-        oracle: &mut NativeOracle<'_>,
-        begun: Instant,
-        time: Duration,
-    ) -> Result<()> {
-        self.progress.stage("growing what is free");
-        let most = oracle.runs + self.allowed.runs / u64::from(TRYING_AGAIN);
-        while begun.elapsed() < time {
-            let places = starts[0].places();
-            let input = starts[0].input.clone();
-            let left = most.saturating_sub(oracle.runs);
-            let grown = interrupt::search(|cancel| {
-                let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
-                grow(&input.reveal(), &places, oracle, left, &over)
-            });
-            let Some(grown) = grown.map_err(|error: Broken| anyhow!(error))? else { break };
-            let Some(start) = self.start_of(failure, &input.with_bytes(grown))? else { break };
-            debug!(before = starts[0].bits, bits = start.bits, runs = oracle.runs, "grown");
-            if start.bits >= starts[0].bits {
-                break;
-            }
-            starts.insert(0, start);
-        }
-        Ok(())
-    }
-}
-
-/// An input that fails, and its path.
-struct Start {
-    /// What the path reveals.
-    bits: f64,
-    path: Followed,
-    input: Original,
-}
-
-impl Start {
-    fn new(mut path: Followed, input: &Original) -> Self {
-        let mut condition = PathCondition::new(&mut path.pool, &path.tests, input);
-        condition.ease(input);
-        let bits = condition.total().upper();
-        debug!(bits, "a path to start from");
-        Self { bits, path, input: input.clone() }
-    }
-
-    /// What the path reveals about each byte.
-    fn places(&mut self) -> Vec<Place> {
-        let mut condition = PathCondition::new(&mut self.path.pool, &self.path.tests, &self.input);
-        condition.ease(&self.input);
-        let place = |leak: &ByteLeak| Place { byte: leak.byte, bits: leak.bits.upper() };
-        condition.measure().bytes.iter().map(place).collect()
-    }
-
-    /// This one, or that path of an input, if it reveals less: a relaxed condition says less, but
-    /// what it says can be harder to solve.
-    fn or(self, path: Followed, input: &Original) -> Self {
-        let other = Self::new(path, input);
-        if other.bits < self.bits { other } else { self }
     }
 }
 

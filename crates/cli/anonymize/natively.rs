@@ -1,0 +1,110 @@
+//! The program itself, asked on many inputs at once whether it fails as it did on the original.
+//!
+//! Candidates are random: whatever they make the program do, it does in a run that is contained.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use stunt_native::{Command, Native};
+use stunt_path::Failure;
+use stunt_search::Oracle;
+use stunt_search::weaken::Broken;
+
+use super::job::Job;
+use super::oracle::Runner;
+use crate::fails_if::{FailsIf, failure_of};
+use crate::subject::Subject;
+
+/// A run that takes so many times as long as on the original is given up.
+const PATIENCE: u32 = 20;
+/// But never before this.
+const LEAST_TIME: Duration = Duration::from_millis(300);
+
+/// Nobody stops a run of an oracle: between runs there is time enough.
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Runs the program natively, on all processors.
+pub(super) struct NativeOracle<'a> {
+    subject: &'a Subject,
+    failure: &'a Failure,
+    fails_if: Option<FailsIf>,
+    time: Duration,
+    /// How often a run is repeated until it fails.
+    tries: u32,
+    native: Native,
+    /// Whether runs are made in the folder that they may write to, and not in the user's.
+    elsewhere: bool,
+    /// Runs so far.
+    runs: u64,
+}
+
+impl<'a> NativeOracle<'a> {
+    /// The program of a job, that fails in this way.
+    pub(super) fn new(job: &Job<'a>, failure: &'a Failure) -> Self {
+        let time = (job.native_time * PATIENCE).max(LEAST_TIME).min(job.subject.timeout());
+        let (subject, fails_if) = (job.subject, job.fails_if.clone());
+        Self {
+            subject,
+            failure,
+            fails_if,
+            time,
+            tries: job.tries(),
+            native: subject.native(),
+            elsewhere: false,
+            runs: 0,
+        }
+    }
+
+    /// A run on a candidate.
+    fn command(&self, input: &[Vec<u8>]) -> Command {
+        let mut command = self.subject.on_candidate(input);
+        command.time = self.time;
+        if self.elsewhere {
+            command.folder = Some(Command::own_folder());
+            if let Ok(program) = std::path::absolute(&command.program) {
+                command.program = program;
+            }
+        }
+        command
+    }
+}
+
+impl Oracle for NativeOracle<'_> {
+    fn fails(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        let mut results = vec![false; inputs.len()];
+        let mut open: Vec<usize> = (0..inputs.len()).collect();
+        for _ in 0..self.tries {
+            self.runs += open.len() as u64;
+            let commands: Vec<_> = open.iter().map(|&at| self.command(&inputs[at])).collect();
+            for (&at, run) in open.iter().zip(self.native.run_all(&commands, &NEVER)) {
+                results[at] =
+                    failure_of(&run?, self.fails_if.as_ref()).as_ref() == Some(self.failure);
+            }
+            open.retain(|&at| !results[at]);
+        }
+        Ok(results)
+    }
+
+    fn width(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+}
+
+impl Runner for NativeOracle<'_> {
+    fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// A program that has to write a file to the folder that it is run in can do so in one of its
+    /// own, if it needs nothing else from there.
+    fn agrees(&mut self) -> Result<bool, Broken> {
+        let original = self.subject.original.reveal();
+        for elsewhere in [false, true] {
+            self.elsewhere = elsewhere;
+            if self.fails(&[original.clone(), original.clone()])? == [true, true] {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
