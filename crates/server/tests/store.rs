@@ -139,6 +139,35 @@ fn tables_go_both_ways() {
     }
 }
 
+#[test]
+fn what_older_tables_know_is_kept() {
+    let postgres = Postgres::start();
+    let folder = Folder::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    for place in
+        [Place::Sqlite(folder.path().join("stunt.db")), Place::Postgres(postgres.database("older"))]
+    {
+        runtime.block_on(async {
+            let store = Store::open(&place, Clock::Host).await.unwrap();
+            let made = Made::new("0f", &["f", "main"]);
+            for (leak, bytes) in [(32.25, 25), (40.5, 400), (0.0, 2)] {
+                let made = Made { leak, bytes, ..made.clone() };
+                store.submit(submission(&made.report())).await.unwrap();
+            }
+            let before = store.ticket(TicketId(1)).await.unwrap();
+            store.close().await;
+            Store::migrate_down(&place, 1).await.unwrap();
+            let store = Store::open(&place, Clock::Host).await.unwrap();
+            let after = store.ticket(TicketId(1)).await.unwrap();
+            assert_eq!(after.doubles, before.doubles);
+            assert_eq!(after.row.leak_bits, Some(0.0));
+            let bits: Vec<f64> = after.doubles.iter().map(|double| double.leak_bits).collect();
+            assert_eq!(bits, [0.0, 32.25, 40.5]);
+            store.close().await;
+        });
+    }
+}
+
 async fn failures_are_grouped(world: &World) {
     let first = Made::new("1111", &["field", "line", "main"]);
     let ticket = world.submit(&first).await;
@@ -230,20 +259,25 @@ async fn the_best_doubles_are_kept(world: &World) {
         ticket = world.submit(&Made { leak, ..made.clone() }).await;
     }
     let doubles = world.store.ticket(ticket).await.unwrap().doubles;
-    let kept: Vec<f64> = doubles.iter().filter(|it| it.kept).map(|it| it.leak_percent).collect();
-    assert_eq!(kept, [10.0, 15.0, 20.0]);
+    let kept: Vec<f64> = doubles.iter().filter(|it| it.kept).map(|it| it.leak_bits).collect();
+    assert_eq!(kept, [20.0, 30.0, 40.0]);
     assert_eq!(doubles.len(), 6);
     for double in &doubles {
         let file = world.store.report_file(&double.digest).await.unwrap();
         assert_eq!(file.is_some(), double.kept);
     }
-    assert_eq!(world.store.ticket(ticket).await.unwrap().row.leak_percent, Some(10.0));
+    assert_eq!(world.store.ticket(ticket).await.unwrap().row.leak_bits, Some(20.0));
     let fewer = Settings { doubles_kept: 1, ..Settings::default() };
     world.store.change_settings("admin", &fewer).await.unwrap();
     world.submit(&Made { leak: 4.0, ..made.clone() }).await;
     let doubles = world.store.ticket(ticket).await.unwrap().doubles;
     assert_eq!(doubles.iter().filter(|it| it.kept).count(), 1);
-    assert!(doubles[0].leak_percent < 3.0);
+    assert!(doubles[0].leak_bits < 5.0);
+    // Few bits of a short double are fewer than many of a long one, whatever the percentages say.
+    world.submit(&Made { leak: 3.0, bytes: 4, ..made.clone() }).await;
+    world.submit(&Made { leak: 3.5, bytes: 4000, ..made.clone() }).await;
+    let best = &world.store.ticket(ticket).await.unwrap().doubles[0];
+    assert_eq!((best.leak_bits, best.kept), (3.0, true));
     let none = Settings { doubles_kept: 0, ..Settings::default() };
     assert!(matches!(world.store.change_settings("a", &none).await, Err(Error::Invalid(_))));
 }
@@ -325,7 +359,7 @@ async fn the_list_is_searched_and_paged(world: &World) {
                 Sort::LastSeen => pair[0].last_seen >= pair[1].last_seen,
                 Sort::FirstSeen => pair[0].first_seen >= pair[1].first_seen,
                 Sort::Count => pair[0].count >= pair[1].count,
-                Sort::Leak => pair[0].leak_percent <= pair[1].leak_percent,
+                Sort::Leak => pair[0].leak_bits <= pair[1].leak_bits,
             });
             assert!(ordered, "{sort:?}");
             numbers.sort();
@@ -474,7 +508,7 @@ async fn builds_and_replays(world: &World) {
     let found = store.ticket(ticket).await.unwrap();
     assert_ne!(found.doubles[0].digest, best);
     assert_eq!(found.doubles[0].confirmed, Some(true));
-    assert!(found.row.leak_percent.unwrap() > 1.0);
+    assert!(found.row.leak_bits.unwrap() > 1.0);
 
     store.remove_build("anna", FIRST).await.unwrap();
     assert!(matches!(store.build(FIRST).await, Err(Error::NotFound(_))));
@@ -617,7 +651,7 @@ async fn who_asks_is_given_a_double_of_their_build(world: &World) {
     assert_eq!(world.submit(&first).await, world.submit(&other).await);
     for (signature, leak) in [("1111", 10.0), ("2222", 30.0)] {
         let (_, double) = world.store.ask(signature).await.unwrap().unwrap();
-        let percent = double.unwrap().leak_percent;
-        assert!((percent - leak / 2.0).abs() < 1e-9, "{signature}: {percent}");
+        let bits = double.unwrap().leak_bits;
+        assert!((bits - leak).abs() < 1e-9, "{signature}: {bits}");
     }
 }

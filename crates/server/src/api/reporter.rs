@@ -23,6 +23,8 @@ use crate::App;
 use crate::auth::ByReporter;
 use crate::store::Submission;
 
+/// No input has more bits.
+const LARGEST_LEAK: f64 = 1e15;
 /// A parcel that needs no room of its own.
 const SMALL: usize = 64 << 10;
 
@@ -47,7 +49,7 @@ pub(super) async fn ask(
     let double = double.filter(|_| shared).map(|double| messages::KnownDouble {
         sha256: double.digest,
         bytes: double.bytes,
-        leak_percent: double.leak_percent,
+        leak_bits: double.leak_bits,
     });
     Ok(Json(Answer { known: true, ticket: Some(ticket.to_string()), double }))
 }
@@ -213,7 +215,7 @@ fn check(data: &[u8], unpacked: usize) -> Result<Report, Problem> {
     if !messages::is_signature(&report.failure.signature) {
         return Err(Problem::unusable("the failure's signature is not one"));
     }
-    if !report.leak.percent.is_finite() {
+    if !(report.leak.percent.is_finite() && (0.0..=LARGEST_LEAK).contains(&report.leak.bits)) {
         return Err(Problem::unusable("the leak is not a number"));
     }
     report.leak.percent = report.leak.percent.clamp(0.0, 100.0);

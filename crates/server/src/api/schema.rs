@@ -35,8 +35,8 @@ pub(super) struct KnownDouble {
     sha256: String,
     /// The size of the report's file.
     bytes: u64,
-    /// What it reveals, in percent.
-    leak_percent: f64,
+    /// What it reveals, in bits.
+    leak_bits: f64,
 }
 
 /// A failure was met once more.
@@ -111,8 +111,8 @@ pub(super) struct TicketRow {
     first_seen: String,
     /// The last event.
     last_seen: String,
-    /// What the best double reveals, in percent.
-    leak_percent: Option<f64>,
+    /// What the best double reveals, in bits.
+    leak_bits: Option<f64>,
     /// A build in which a replay no longer fails.
     proposed_build: Option<String>,
     /// Events on each of the last 30 days.

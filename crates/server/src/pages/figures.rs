@@ -6,12 +6,21 @@ use crate::clock::Moment;
 
 /// A share in percent: `0.92 %`.
 pub fn percent(value: f64) -> String {
+    upward(value, "%")
+}
+
+/// What is revealed: `32.24 bits`.
+pub fn bits(value: f64) -> String {
+    upward(value, "bits")
+}
+
+fn upward(value: f64, unit: &str) -> String {
     match value {
-        value if value <= 0.0 => "0 %".to_owned(),
-        value if value < 0.01 => "< 0.01 %".to_owned(),
+        value if value <= 0.0 => format!("0 {unit}"),
+        value if value < 0.01 => format!("< 0.01 {unit}"),
         // Upwards, because the figure may be a bound; the last digit is for rounding of the
         // arithmetic.
-        value => format!("{:.2} %", (value * 100.0 - 1e-6).ceil() / 100.0),
+        value => format!("{:.2} {unit}", (value * 100.0 - 1e-6).ceil() / 100.0),
     }
 }
 
@@ -69,6 +78,8 @@ mod tests {
         assert_eq!(percent(0.91), "0.91 %");
         assert_eq!(percent(0.911), "0.92 %");
         assert_eq!(percent(100.0), "100.00 %");
+        assert_eq!(bits(0.0), "0 bits");
+        assert_eq!(bits(32.237_6), "32.24 bits");
     }
 
     #[test]

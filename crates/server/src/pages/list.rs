@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Query, State};
 use serde::Deserialize;
 
-use super::figures::{ago, in_query, percent};
+use super::figures::{ago, bits, in_query};
 use super::{Answer, Layout, show, spark};
 use crate::App;
 use crate::auth::Maintainer;
@@ -121,7 +121,7 @@ pub async fn page(
     let now = store.now();
     let lines = page.tickets.into_iter().map(|row| Line {
         spark: spark::line(&row.spark),
-        leak: row.leak_percent.map(percent).unwrap_or_default(),
+        leak: row.leak_bits.map(bits).unwrap_or_default(),
         seen: ago(now, row.last_seen),
         row,
     });

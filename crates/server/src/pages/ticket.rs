@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use serde::Deserialize;
 
 use super::double::{self, View};
-use super::figures::{ago, percent, short};
+use super::figures::{ago, bits, percent, short};
 use super::work::Work;
 use super::{Answer, Layout, go, show, spark};
 use crate::App;
@@ -30,7 +30,7 @@ struct BuildLine {
 struct ReportLine {
     at: String,
     leak: String,
-    words: String,
+    percent: String,
     state: &'static str,
     signed: bool,
 }
@@ -72,8 +72,8 @@ pub async fn page(
     });
     let reports = ticket.doubles.iter().map(|double| ReportLine {
         at: double.at.words(),
-        leak: percent(double.leak_percent),
-        words: double.leak_words.clone(),
+        leak: double.leak_words.clone(),
+        percent: percent(double.leak_percent),
         state: match (double.confirmed, double.kept) {
             (Some(true), _) => "confirmed by a replay",
             (Some(false), _) => "did not fail when replayed",
@@ -86,7 +86,7 @@ pub async fn page(
         layout: Layout::of(&app, &session, "tickets").await?,
         id: id.to_string(),
         seen: ago(now, ticket.row.last_seen),
-        leak: ticket.row.leak_percent.map(percent).unwrap_or_default(),
+        leak: ticket.row.leak_bits.map(bits).unwrap_or_default(),
         days: spark::days(&ticket.days, now.day()),
         builds: builds.collect(),
         reports: reports.collect(),

@@ -12,19 +12,35 @@ use super::Dialect;
 /// A version: its number, its name, how to get there and how to get back.
 type Version = (i64, &'static str, &'static str, &'static str);
 
-const SQLITE: [Version; 1] = [(
-    1,
-    "first",
-    include_str!("../../migrations/sqlite/0001_first.up.sql"),
-    include_str!("../../migrations/sqlite/0001_first.down.sql"),
-)];
+const SQLITE: [Version; 2] = [
+    (
+        1,
+        "first",
+        include_str!("../../migrations/sqlite/0001_first.up.sql"),
+        include_str!("../../migrations/sqlite/0001_first.down.sql"),
+    ),
+    (
+        2,
+        "bits",
+        include_str!("../../migrations/sqlite/0002_bits.up.sql"),
+        include_str!("../../migrations/sqlite/0002_bits.down.sql"),
+    ),
+];
 
-const POSTGRES: [Version; 1] = [(
-    1,
-    "first",
-    include_str!("../../migrations/postgres/0001_first.up.sql"),
-    include_str!("../../migrations/postgres/0001_first.down.sql"),
-)];
+const POSTGRES: [Version; 2] = [
+    (
+        1,
+        "first",
+        include_str!("../../migrations/postgres/0001_first.up.sql"),
+        include_str!("../../migrations/postgres/0001_first.down.sql"),
+    ),
+    (
+        2,
+        "bits",
+        include_str!("../../migrations/postgres/0002_bits.up.sql"),
+        include_str!("../../migrations/postgres/0002_bits.down.sql"),
+    ),
+];
 
 /// The versions for a database.
 pub(super) fn of(dialect: Dialect) -> Migrator {

@@ -6,9 +6,11 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
 
 use super::settings::note_action;
+use super::submit::BEST;
 use super::{Columns, Error, Store, TicketId};
 use crate::clock::Moment;
 
@@ -180,9 +182,11 @@ impl Store {
         if sqlx::query(sql).fetch_one(writing.on()).await?.number("n")? >= 100 {
             return Err(Error::Conflict("100 replays are waiting; try again later".to_owned()));
         }
-        let sql = "SELECT digest FROM doubles WHERE ticket = $1 AND kept = 1 \
-                   ORDER BY COALESCE(confirmed, 1) DESC, leak_percent, at LIMIT 1";
-        let double = sqlx::query(sql).bind(ticket.0).fetch_optional(writing.on()).await?;
+        let sql = format!(
+            "SELECT digest FROM doubles WHERE ticket = $1 AND kept = 1 ORDER BY {BEST} LIMIT 1"
+        );
+        let double =
+            sqlx::query(AssertSqlSafe(sql)).bind(ticket.0).fetch_optional(writing.on()).await?;
         let none = || Error::Conflict("the ticket has no double that could be replayed".to_owned());
         let double = double.ok_or_else(none)?.text("digest")?;
         let sql = "INSERT INTO replays (ticket, build_id, double_digest, requested_by, at, state, \
@@ -206,14 +210,14 @@ impl Store {
     pub async fn replays(&self, ticket: TicketId) -> Result<Vec<Replay>, Error> {
         let sql =
             format!("SELECT {COLUMNS} FROM replays WHERE ticket = $1 ORDER BY id DESC LIMIT 20");
-        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(ticket.0);
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(ticket.0);
         query.fetch_all(self.reading()).await?.iter().map(replay).collect()
     }
 
     /// A replay by its number.
     pub async fn replay(&self, id: i64) -> Result<Replay, Error> {
         let sql = format!("SELECT {COLUMNS} FROM replays WHERE id = $1");
-        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(id);
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(id);
         let row = query.fetch_optional(self.reading()).await?;
         replay(&row.ok_or(Error::NotFound("replay"))?)
     }

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::{AnyConnection, Executor};
+use sqlx::{AnyConnection, AssertSqlSafe, Executor};
 use stunt_parcel::messages::Count;
 use stunt_parcel::{Digest, SignerKey};
 use stunt_report::Report;
@@ -19,7 +19,10 @@ use crate::clock::Moment;
 use crate::grouping::{self, cut};
 
 /// A ticket's leak while it has no double: worse than any.
-pub(super) const NO_DOUBLE: f64 = 1000.0;
+pub(super) const NO_DOUBLE: f64 = 1e300;
+/// The best double first. One that did not fail when it was replayed is behind all others; bits
+/// compare between doubles of unlike lengths, and percentages do not.
+pub(super) const BEST: &str = "COALESCE(confirmed, 1) DESC, leak_bits, at";
 /// How many submissions share a transaction at most.
 const BATCH: usize = 128;
 /// How many may wait; who comes later waits outside.
@@ -72,7 +75,7 @@ pub struct KnownDouble {
     /// The size of the report's file.
     pub bytes: u64,
     /// What it reveals.
-    pub leak_percent: f64,
+    pub leak_bits: f64,
 }
 
 /// Something to be written, and whom to tell.
@@ -231,17 +234,18 @@ impl Store {
     ) -> Result<Option<(TicketId, Option<KnownDouble>)>, Error> {
         let Some(ticket) = self.ticket_of(signature).await? else { return Ok(None) };
         // Who asks has one build, and a double of that build is the one that will fail there.
-        let sql = "SELECT digest, bytes, leak_percent FROM doubles WHERE ticket = $1 AND kept = 1 \
-                   ORDER BY CASE WHEN build_id = (SELECT build_id FROM signatures \
-                   WHERE signature = $2) THEN 0 ELSE 1 END, \
-                   COALESCE(confirmed, 1) DESC, leak_percent, at LIMIT 1";
-        let query = sqlx::query(sql).bind(ticket.0).bind(signature);
+        let sql = format!(
+            "SELECT digest, bytes, leak_bits FROM doubles WHERE ticket = $1 AND kept = 1 \
+             ORDER BY CASE WHEN build_id = (SELECT build_id FROM signatures \
+             WHERE signature = $2) THEN 0 ELSE 1 END, {BEST} LIMIT 1"
+        );
+        let query = sqlx::query(AssertSqlSafe(sql)).bind(ticket.0).bind(signature);
         let found = query.fetch_optional(self.reading()).await?;
         let double = found.map(|row| {
             Ok::<_, Error>(KnownDouble {
                 digest: row.text("digest")?.parse().map_err(|_| Error::Unknown("digest"))?,
                 bytes: u64::try_from(row.number("bytes")?).unwrap_or(0),
-                leak_percent: row.figure("leak_percent")?,
+                leak_bits: row.figure("leak_bits")?,
             })
         });
         Ok(Some((ticket, double.transpose()?)))
@@ -315,12 +319,13 @@ async fn new_report(
     meet(on, build.as_deref(), None, now).await?;
     let ticket = ticket_for(on, report, &program, build.as_deref(), now).await?;
     seen(on, ticket, build.as_deref(), None, now).await?;
-    let sql = "INSERT INTO doubles (digest, ticket, at, leak_percent, leak_words, bytes, \
-               build_id, signer, kept) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 1)";
+    let sql = "INSERT INTO doubles (digest, ticket, at, leak_bits, leak_percent, leak_words, \
+               bytes, build_id, signer, kept) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1)";
     sqlx::query(sql)
         .bind(digest)
         .bind(ticket)
         .bind(now.0)
+        .bind(report.leak.bits)
         .bind(report.leak.percent)
         .bind(cut(&report.leak.words))
         .bind(i64::try_from(submission.data.len()).unwrap_or(i64::MAX))
@@ -402,7 +407,7 @@ async fn index(
         rows.join(", ")
     );
     // The text is made of numbers alone.
-    let mut query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(ticket);
+    let mut query = sqlx::query(AssertSqlSafe(sql)).bind(ticket);
     for term in terms {
         query = query.bind(term);
     }
@@ -527,9 +532,10 @@ async fn tally(
 /// Keeps the files of the best reports and drops the others, as the settings say.
 pub(super) async fn keep_best(on: &mut AnyConnection, ticket: i64) -> Result<(), Error> {
     let keep = super::settings::doubles_kept(on).await?;
-    let sql = "SELECT digest, leak_percent FROM doubles WHERE ticket = $1 AND kept = 1 \
-               ORDER BY COALESCE(confirmed, 1) DESC, leak_percent, at";
-    let rows = sqlx::query(sql).bind(ticket).fetch_all(&mut *on).await?;
+    let sql = format!(
+        "SELECT digest, leak_bits FROM doubles WHERE ticket = $1 AND kept = 1 ORDER BY {BEST}"
+    );
+    let rows = sqlx::query(AssertSqlSafe(sql)).bind(ticket).fetch_all(&mut *on).await?;
     for row in rows.iter().skip(keep) {
         let digest = row.text("digest")?;
         let sql = "DELETE FROM double_data WHERE digest = $1";
@@ -537,7 +543,7 @@ pub(super) async fn keep_best(on: &mut AnyConnection, ticket: i64) -> Result<(),
         let sql = "UPDATE doubles SET kept = 0 WHERE digest = $1";
         sqlx::query(sql).bind(&digest).execute(&mut *on).await?;
     }
-    let best = rows.first().map_or(Ok(NO_DOUBLE), |row| row.figure("leak_percent"))?;
+    let best = rows.first().map_or(Ok(NO_DOUBLE), |row| row.figure("leak_bits"))?;
     let sql = "UPDATE tickets SET leak = $1 WHERE id = $2";
     sqlx::query(sql).bind(best).bind(ticket).execute(on).await?;
     Ok(())

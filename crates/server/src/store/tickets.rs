@@ -14,6 +14,7 @@ use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
 use stunt_report::Frame;
 
+use super::submit::{BEST, NO_DOUBLE};
 use super::{Columns, Error, Link, Replay, Store};
 use crate::clock::Moment;
 use crate::grouping;
@@ -232,8 +233,8 @@ pub struct TicketRow {
     pub first_seen: Moment,
     /// The last event.
     pub last_seen: Moment,
-    /// What the best double reveals, in percent.
-    pub leak_percent: Option<f64>,
+    /// What the best double reveals, in bits.
+    pub leak_bits: Option<f64>,
     /// A build in which a replay no longer fails, while nobody said that it is fixed.
     pub proposed_build: Option<String>,
     /// Events on each of the last 30 days, today last.
@@ -310,7 +311,9 @@ pub struct Double {
     pub digest: String,
     /// When it came.
     pub at: Moment,
-    /// What it reveals, in percent.
+    /// What it reveals, in bits: doubles of one ticket are ranked by it.
+    pub leak_bits: f64,
+    /// The same in percent of the double's own bits.
     pub leak_percent: f64,
     /// What it reveals, in words.
     pub leak_words: String,
@@ -385,7 +388,7 @@ fn row(row: &AnyRow) -> Result<TicketRow, Error> {
         count: row.number("count")?,
         first_seen: row.moment("first_seen")?,
         last_seen: row.moment("last_seen")?,
-        leak_percent: (leak <= 100.0).then_some(leak),
+        leak_bits: (leak < NO_DOUBLE).then_some(leak),
         proposed_build: proposed.filter(|_| state != State::Fixed),
         spark: Vec::new(),
     })
@@ -459,7 +462,7 @@ impl Store {
             Sort::LastSeen => ticket.last_seen.0 as f64,
             Sort::FirstSeen => ticket.first_seen.0 as f64,
             Sort::Count => ticket.count as f64,
-            Sort::Leak => ticket.leak_percent.unwrap_or(super::submit::NO_DOUBLE),
+            Sort::Leak => ticket.leak_bits.unwrap_or(NO_DOUBLE),
         };
         let next = tickets.last().filter(|_| more);
         let next = next.map(|last| Cursor { value: key(last), id: last.id.0 });
@@ -616,14 +619,16 @@ impl Store {
     }
 
     async fn doubles(&self, id: TicketId) -> Result<Vec<Double>, Error> {
-        let sql = "SELECT digest, at, leak_percent, leak_words, bytes, build_id, signer, \
-                   confirmed, kept FROM doubles WHERE ticket = $1 \
-                   ORDER BY kept DESC, COALESCE(confirmed, 1) DESC, leak_percent, at LIMIT 50";
-        let rows = sqlx::query(sql).bind(id.0).fetch_all(self.reading()).await?;
+        let sql = format!(
+            "SELECT digest, at, leak_bits, leak_percent, leak_words, bytes, build_id, signer, \
+             confirmed, kept FROM doubles WHERE ticket = $1 ORDER BY kept DESC, {BEST} LIMIT 50"
+        );
+        let rows = sqlx::query(AssertSqlSafe(sql)).bind(id.0).fetch_all(self.reading()).await?;
         let double = |row: &AnyRow| {
             Ok(Double {
                 digest: row.text("digest")?,
                 at: row.moment("at")?,
+                leak_bits: row.figure("leak_bits")?,
                 leak_percent: row.figure("leak_percent")?,
                 leak_words: row.text("leak_words")?,
                 bytes: row.number("bytes")?,
