@@ -140,6 +140,8 @@ fn without_a_terminal_nothing_is_sent() {
         NOT_SENT,
         "reveals exactly 32.24 bits of 3496 (0.92 %), and --max-leak allows 0.9 %",
     );
+    let low = desk.stunt(&["submit", &report, "--yes", "--max-leak", "32bits"]);
+    says(&low, NOT_SENT, "(0.92 %), and --max-leak allows 32 bits");
     // A yes in a pipe is nobody's.
     let script = format!("yes | {} submit {report}", env!("CARGO_BIN_EXE_stunt"));
     let mut piped = desk.command(&[]);
@@ -167,6 +169,10 @@ fn the_ceiling_of_the_configuration_holds_for_everybody() {
     says(&output, NOT_SENT, "max-leak in the configuration allows 0.5 %");
     let (seen, exit) = desk.terminal(&["submit", &report], &[("stunt: nothing was sent", "")]);
     assert_eq!(exit, NOT_SENT, "{seen}");
+    let desk = Desk::at("ceiling-in-bits", &receiver, "ask = false\nmax-leak-bits = 32\n");
+    let report = desk.report("r.zip");
+    let output = desk.stunt(&["submit", &report, "--yes", "--max-leak", "33bits"]);
+    says(&output, NOT_SENT, "max-leak-bits in the configuration allows 32 bits");
     assert!(receiver.state().raw.is_empty());
 }
 
@@ -460,6 +466,9 @@ fn a_known_failure_is_counted_and_nothing_of_the_input_leaves() {
     let fetch = format!("GET /api/v1/doubles/{signature}");
     assert_eq!(receiver.lines(), ["POST /api/v1/ask", &fetch, "POST /api/v1/counts"]);
     assert!(receiver.state().reports.is_empty());
+    // The same report is the same event, however often it is submitted.
+    let again = desk.stunt(&["submit", "two.zip", "--yes", "--max-leak", "100%"]);
+    says(&again, 0, "counted: ticket T-1, 1 times");
     receiver.finish();
 }
 

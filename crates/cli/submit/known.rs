@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use stunt_client::queue::Kind;
-use stunt_client::{Failure, Server};
+use stunt_client::{Failure, Server, keep};
 use stunt_native::{Ending, containment};
+use stunt_parcel::Digest;
 use stunt_parcel::messages::{KnownDouble, is_signature};
 use stunt_report::{Limits, Opened, Report, SourceName, visible};
 
@@ -189,7 +190,8 @@ impl Job<'_> {
     /// Counts the failure once more: nothing else is needed.
     fn count(&mut self, server: &Server, ticket: &str) -> Result<Known> {
         eprintln!("The server's double fails here in the same way, so yours is not needed.");
-        let count = count_of(self.report());
+        let event = keep::event(&self.state, Digest::of(&self.file), &mut self.rng)?;
+        let count = count_of(self.report(), event);
         match server.count(&count, &mut self.rng) {
             Ok(counted) => {
                 println!("counted: ticket {}, {} times", visible(&counted.ticket), counted.count);

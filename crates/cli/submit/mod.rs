@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
-use stunt_client::config::{self, Destination, Settings};
+use stunt_client::config::{self, Ceiling, Destination, Settings};
 use stunt_client::keep::{self, Sealed};
 use stunt_client::queue::{self, Kind, Note, Queue};
 use stunt_client::{Address, Failure, Server};
@@ -68,9 +68,9 @@ pub struct Arguments {
     /// Send it without a question, if it reveals no more than --max-leak
     #[arg(long, requires = "max_leak")]
     yes: bool,
-    /// Never send a report that reveals more, such as 1% or 0.5%
-    #[arg(long, value_name = "PERCENT", value_parser = config::percent)]
-    max_leak: Option<f64>,
+    /// Never send a report that reveals more, such as 0.5% or 20bits
+    #[arg(long, value_name = "LIMIT", value_parser = config::ceiling)]
+    max_leak: Option<Ceiling>,
     /// Do not ask the server first whether it has a double already
     #[arg(long)]
     no_ask: bool,
@@ -183,17 +183,16 @@ impl<'a> Job<'a> {
 
     /// Why the report reveals too much, if it does.
     fn above_ceiling(&self) -> Option<String> {
-        let ceilings = [
-            (self.arguments.max_leak, "--max-leak"),
-            (self.settings.max_leak(), "max-leak in the configuration"),
-        ];
         let leak = &self.report().leak;
-        let (ceiling, whose) = ceilings
-            .into_iter()
-            .filter_map(|(ceiling, whose)| Some((ceiling?, whose)))
-            .find(|&(ceiling, _)| leak.percent > ceiling)?;
+        let asked = self.arguments.max_leak.map(|ceiling| (ceiling, "--max-leak".to_owned()));
+        let set = self.settings.ceilings().into_iter();
+        let set = set.map(|(ceiling, key)| (ceiling, format!("{key} in the configuration")));
+        let (ceiling, whose) = asked.into_iter().chain(set).find(|(ceiling, _)| match ceiling {
+            Ceiling::Percent(percent) => leak.percent > *percent,
+            Ceiling::Bits(bits) => leak.bits > *bits as f64,
+        })?;
         Some(format!(
-            "the double reveals {}, and {whose} allows {ceiling} %",
+            "the double reveals {}, and {whose} allows {ceiling}",
             visible(&leak.sentence())
         ))
     }

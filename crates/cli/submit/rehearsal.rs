@@ -42,9 +42,9 @@ pub fn ask_of(report: &Report) -> Ask {
 }
 
 /// What counting tells the server.
-pub fn count_of(report: &Report) -> Count {
+pub fn count_of(report: &Report, id: EventId) -> Count {
     Count {
-        id: EventId::random(),
+        id,
         signature: report.failure.signature.clone(),
         program: report.program.name.clone(),
         build_id: report.program.build_id.clone(),
@@ -72,7 +72,11 @@ impl Rehearsal<'_> {
             push(&mut text, &Request::double(self.destination, signature), Body::Text);
             text += "\nOnly if that fails here in the same way, and then nothing else (the id is \
                      random, another one each time):\n\n";
-            push(&mut text, &Request::count(self.destination, &count_of(self.report)), Body::Text);
+            push(
+                &mut text,
+                &Request::count(self.destination, &count_of(self.report, EventId::random())),
+                Body::Text,
+            );
             text += "\nOtherwise, with your consent:\n\n";
         } else {
             text += "\nWith your consent:\n\n";

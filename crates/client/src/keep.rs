@@ -1,8 +1,9 @@
-//! Two small things that stay on this machine: the key of the installation, and notes about parcels
-//! that were sealed ahead.
+//! Small things that stay on this machine: the key of the installation, notes about parcels that were
+//! sealed ahead, and the numbers of events that were counted.
 //!
 //! Always: the key is made when it is first needed, and never leaves. A parcel cannot be opened by
-//! the one who sealed it; its note is how he knows that it holds the report that he looks at.
+//! the one who sealed it; its note is how he knows that it holds the report that he looks at. A report
+//! that is submitted again is the same event, which counts once.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rand::RngCore;
 use serde::{Deserialize, Serialize};
+use stunt_parcel::messages::EventId;
 use stunt_parcel::{Digest, InstallationKey, Recipient};
 
 use crate::folder;
@@ -18,6 +20,8 @@ use crate::folder;
 const KEY: &str = "installation.key";
 /// The folder of the notes.
 const SEALED: &str = "sealed";
+/// The folder of the events.
+const COUNTED: &str = "counted";
 
 /// The key of this installation; made if there is none.
 pub fn installation_key(state: &Path, rng: &mut dyn RngCore) -> io::Result<InstallationKey> {
@@ -76,6 +80,19 @@ pub fn forget(state: &Path, parcel: Digest) {
     let _ = fs::remove_file(note(state, parcel));
 }
 
+/// The event that a report is about: drawn when it is first asked for, the same from then on.
+pub fn event(state: &Path, report: Digest, rng: &mut dyn RngCore) -> io::Result<EventId> {
+    let path = state.join(COUNTED).join(report.to_string());
+    let known = fs::read_to_string(&path).ok().and_then(|text| text.parse().ok());
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let event = EventId::random();
+    folder::make(&state.join(COUNTED))?;
+    folder::store(&path, event.to_string().as_bytes(), rng)?;
+    Ok(event)
+}
+
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
@@ -97,6 +114,17 @@ mod tests {
         assert_eq!(installation_key(&state, &mut rng).unwrap().public(), key.public());
         fs::write(state.join(KEY), b"short").unwrap();
         assert!(installation_key(&state, &mut rng).is_err());
+    }
+
+    #[test]
+    fn a_report_is_one_event() {
+        let (state, mut rng) = (state("event"), ChaCha8Rng::seed_from_u64(1));
+        let (report, other) = (Digest::of(b"report"), Digest::of(b"other"));
+        let first = event(&state, report, &mut rng).unwrap();
+        assert_eq!(event(&state, report, &mut rng).unwrap(), first);
+        assert_ne!(event(&state, other, &mut rng).unwrap(), first);
+        fs::write(state.join(COUNTED).join(report.to_string()), b"damaged").unwrap();
+        assert_ne!(event(&state, report, &mut rng).unwrap(), first);
     }
 
     #[test]

@@ -277,11 +277,8 @@ fn a_double_is_the_one_that_was_promised() {
     let receiver = Receiver::start();
     let client = Client::of("double", &receiver, ONCE);
     receiver.state().doubles.insert("s1".to_owned(), b"a report".to_vec());
-    let promised = |bytes: u64, file: &[u8]| KnownDouble {
-        sha256: Digest::of(file),
-        bytes,
-        leak_percent: 0.0,
-    };
+    let promised =
+        |bytes: u64, file: &[u8]| KnownDouble { sha256: Digest::of(file), bytes, leak_bits: 0.0 };
     let fetch = |promised: &KnownDouble| client.server().double("s1", promised, &mut rng());
     assert_eq!(fetch(&promised(8, b"a report")).unwrap(), b"a report");
     for wrong in [promised(8, b"b report"), promised(7, b"a report"), promised(9, b"a report")] {

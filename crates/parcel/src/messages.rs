@@ -82,8 +82,8 @@ pub struct KnownDouble {
     pub sha256: Digest,
     /// How large that file is.
     pub bytes: u64,
-    /// What it reveals about somebody's input, in percent.
-    pub leak_percent: f64,
+    /// What it reveals about somebody's input, in bits.
+    pub leak_bits: f64,
 }
 
 /// The name of one event, drawn at random: whatever is sent twice under it counts once.

@@ -11,13 +11,13 @@ fn messages_are_written_as_documented() {
     let ask = Ask { signature: "s1".into(), program: "p".into(), build_id: None };
     assert_eq!(serde_json::to_value(&ask).unwrap(), json!({"signature": "s1", "program": "p"}));
     let sha256 = Digest::of(b"");
-    let double = Some(KnownDouble { sha256, bytes: 7, leak_percent: 1.5 });
+    let double = Some(KnownDouble { sha256, bytes: 7, leak_bits: 1.5 });
     let answer = Answer { known: true, ticket: Some("T1".into()), double };
     assert_eq!(
         serde_json::to_value(&answer).unwrap(),
         json!({"known": true, "ticket": "T1", "double": {
             "sha256": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
-            "bytes": 7, "leak_percent": 1.5}})
+            "bytes": 7, "leak_bits": 1.5}})
     );
     let unknown: Answer = serde_json::from_str(r#"{"known":false}"#).unwrap();
     assert_eq!(unknown, Answer { known: false, ticket: None, double: None });

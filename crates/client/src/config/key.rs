@@ -57,7 +57,7 @@ const fn key(
 }
 
 /// All keys, in the order in which they are shown: those outside of tables first, as in a file.
-pub static KEYS: [Key; 24] = [
+pub static KEYS: [Key; 25] = [
     key(
         "ask",
         Shape::Flag,
@@ -79,6 +79,13 @@ pub static KEYS: [Key; 24] = [
         Reach::OnlyLower,
         "",
         "no report that reveals more than this is ever sent",
+    ),
+    key(
+        "max-leak-bits",
+        Shape::Count { least: 0, most: 1 << 40 },
+        Reach::OnlyLower,
+        "",
+        "the same in bits; if both are set, both hold",
     ),
     key("destination.server", Shape::Url, Reach::Destination, "", "where reports go"),
     key(

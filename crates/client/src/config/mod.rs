@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub use file::{Entry, File, Layer, Trouble};
 pub use key::{KEYS, Key, Reach};
 pub use settings::{Destination, Origin, Setting, Settings};
-pub use value::{NO_PROXY, Secret, Shape, Value, percent, without_password};
+pub use value::{Ceiling, NO_PROXY, Secret, Shape, Value, ceiling, without_password};
 
 /// The administrator's file.
 const SYSTEM: &str = "/etc/stunt/config.toml";

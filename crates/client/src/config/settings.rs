@@ -13,7 +13,7 @@ use stunt_parcel::Recipient;
 
 use super::file::{Entry, File, Layer};
 use super::key::{KEYS, Key, Reach, key_of};
-use super::value::{Secret, Value};
+use super::value::{Ceiling, Secret, Value};
 use crate::address::Address;
 
 /// Where a value comes from.
@@ -120,12 +120,14 @@ impl Settings {
         self.optional_flag("sign") == Some(true)
     }
 
-    /// The most that a report may reveal, in percent.
-    pub fn max_leak(&self) -> Option<f64> {
-        match self.value("max-leak") {
-            Some(Value::Percent(percent)) => Some(*percent),
+    /// What a report may reveal at most: all of these hold, each with the key that says so.
+    pub fn ceilings(&self) -> Vec<(Ceiling, &'static str)> {
+        let percent = match self.value("max-leak") {
+            Some(Value::Percent(percent)) => Some((Ceiling::Percent(*percent), "max-leak")),
             _ => None,
-        }
+        };
+        let bits = self.number("max-leak-bits").map(Ceiling::Bits);
+        percent.into_iter().chain(bits.map(|bits| (bits, "max-leak-bits"))).collect()
     }
 
     /// The proxy.
@@ -257,6 +259,7 @@ fn strictness(value: &Value) -> u64 {
         Value::Flag(flag) => u64::from(*flag),
         // Percentages are not negative; the order of such numbers is that of their bits.
         Value::Percent(percent) => percent.to_bits(),
+        Value::Count(number) => *number,
         _ => u64::MAX,
     }
 }
@@ -314,10 +317,12 @@ mod tests {
 
     #[test]
     fn limits_only_become_stricter() {
-        let (low, high) = ("max-leak = \"1%\"\nask = false\n", "max-leak = \"5%\"\n");
+        let low = "max-leak = \"1%\"\nask = false\nmax-leak-bits = 40\n";
+        let high = "max-leak = \"5%\"\nmax-leak-bits = 300\n";
+        let lowest = [(Ceiling::Percent(1.0), "max-leak"), (Ceiling::Bits(40), "max-leak-bits")];
         for layers in [(Layer::User, Layer::Project), (Layer::Project, Layer::User)] {
             let settings = settings(&[(layers.0, low), (layers.1, high)]);
-            assert_eq!(settings.max_leak(), Some(1.0));
+            assert_eq!(settings.ceilings(), lowest);
             assert_eq!(settings.ask(), Some(false));
         }
         let off = settings(&[(Layer::User, "ask = true\n"), (Layer::Project, "ask = false\n")]);

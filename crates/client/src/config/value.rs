@@ -205,6 +205,34 @@ pub fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// The most that a report may reveal.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Ceiling {
+    /// In percent of the double's bits. The shorter a double, the more percent are the same bits.
+    Percent(f64),
+    /// In bits, whatever the length.
+    Bits(u64),
+}
+
+impl fmt::Display for Ceiling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ceiling::Percent(percent) => write!(f, "{percent} %"),
+            Ceiling::Bits(bits) => write!(f, "{bits} bits"),
+        }
+    }
+}
+
+/// Parses `1%`, `0.5 %`, `1`, or `20 bits`.
+pub fn ceiling(text: &str) -> Result<Ceiling, String> {
+    match text.strip_suffix("bits") {
+        Some(number) => number.trim().parse().map(Ceiling::Bits).map_err(|_| {
+            "a percentage such as 1%, or a number of bits such as 20bits, is expected".to_owned()
+        }),
+        None => percent(text).map(Ceiling::Percent),
+    }
+}
+
 /// What may stand behind `Bearer` (RFC 6750), so that it cannot be more than one header.
 fn is_token(text: &str) -> bool {
     let allowed = |c: u8| c.is_ascii_alphanumeric() || b"-._~+/=".contains(&c);
@@ -235,6 +263,19 @@ pub fn without_password(proxy: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ceiling_is_in_percent_or_in_bits() {
+        assert_eq!(ceiling("0.5 %"), Ok(Ceiling::Percent(0.5)));
+        assert_eq!(ceiling("1"), Ok(Ceiling::Percent(1.0)));
+        assert_eq!(ceiling("20bits"), Ok(Ceiling::Bits(20)));
+        assert_eq!(ceiling("20 bits"), Ok(Ceiling::Bits(20)));
+        for wrong in ["bits", "-1bits", "1.5bits", "20 bytes", "101%", ""] {
+            assert!(ceiling(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(Ceiling::Percent(0.5).to_string(), "0.5 %");
+        assert_eq!(Ceiling::Bits(20).to_string(), "20 bits");
+    }
 
     #[test]
     fn values_are_shown_as_they_are_written() {

@@ -402,7 +402,7 @@ fn ask(state: &mut State, head: &str, body: &[u8]) -> Reply {
             &json!({
                 "known": true,
                 "ticket": "T-1",
-                "double": {"sha256": Digest::of(file), "bytes": file.len(), "leak_percent": 1.0},
+                "double": {"sha256": Digest::of(file), "bytes": file.len(), "leak_bits": 1.0},
             }),
         ),
     }
