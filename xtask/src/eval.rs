@@ -1,8 +1,10 @@
-//! `cargo xtask eval`: a double for every subject, by every algorithm, in one table.
+//! `cargo xtask eval`: a double for every subject, by every algorithm, in one table; and for the searches
+//! for other paths a second one, with what they took.
 //!
-//! Each cell is a run of `stunt anonymize` with default settings and a fixed seed. What goes wrong
-//! with one subject is a row that says so; the others go on. With `--write` the table goes into the
-//! document of benchmarks. Nothing passes or fails here: this is for people who want to see.
+//! Each cell is a run of `stunt anonymize` with default settings and a fixed seed; `mpp` and REAP's
+//! searches, which rarely end by themselves, have less time. What goes wrong with one subject is a row
+//! that says so; the others go on. With `--write` the tables go into the document of benchmarks. Nothing
+//! passes or fails here: this is for people who want to see.
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -46,6 +48,10 @@ const ALL: [&str; 10] = [
     "weaken",
     "blackbox",
 ];
+/// Those with a table of their own: they search for other paths, or know of none.
+const SEARCHES: [&str; 6] = ["mpp", "reap-brw", "reap-bag", "reap-rm", "respa", "blackbox"];
+/// How many seconds a search has that rarely ends by itself.
+const SHORT_TIME: &str = "5";
 /// After so long a run is given up.
 const PATIENCE: Duration = Duration::from_secs(300);
 
@@ -66,8 +72,8 @@ struct Case {
 
 /// What came of a run.
 enum Cell {
-    /// What `--json` printed.
-    Done(Value),
+    /// What `--json` printed, and how much memory was used at most, in MB.
+    Done(Value, u64),
     /// Why there is nothing.
     Failed(String),
 }
@@ -95,15 +101,40 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             case.anonymize(algorithm).unwrap_or_else(|error| Cell::Failed(format!("{error:#}")))
         };
         let cells: Vec<Cell> = algorithms.iter().map(cell).collect();
-        eprintln!("{}", row(&case, &cells));
+        eprintln!("{}", row(&case, &cells.iter().collect::<Vec<_>>()));
         rows.push((case, cells));
     }
-    let table = table(&algorithms, &rows);
-    println!("{table}");
+    let usual: Vec<&str> = match all {
+        true => USUAL.to_vec(),
+        false => algorithms.clone(),
+    };
+    let subjects = table(&usual, &picked(&algorithms, &usual, &rows));
+    println!("{subjects}");
+    let searches: Vec<&str> =
+        algorithms.iter().copied().filter(|name| SEARCHES.contains(name)).collect();
+    let paths = search_table(&searches, &picked(&algorithms, &searches, &rows));
+    if !searches.is_empty() {
+        println!("\n{paths}");
+    }
     if arguments.write {
-        bench::write("subjects", &table)?;
+        bench::write("subjects", &subjects)?;
+        if all {
+            bench::write("paths", &paths)?;
+        }
     }
     Ok(())
+}
+
+/// The cells of some of the algorithms.
+fn picked<'a>(
+    all: &[&str],
+    wanted: &[&str],
+    rows: &'a [(Case, Vec<Cell>)],
+) -> Vec<(&'a Case, Vec<&'a Cell>)> {
+    let places: Vec<usize> =
+        wanted.iter().filter_map(|name| all.iter().position(|it| it == name)).collect();
+    let cells = |cells: &'a Vec<Cell>| places.iter().map(|&at| &cells[at]).collect();
+    rows.iter().map(|(case, row)| (case, cells(row))).collect()
 }
 
 /// The failing runs of the table: private inputs; for examples of papers at both levels of
@@ -169,16 +200,20 @@ impl Case {
         if self.check_memory {
             command.arg("--check-memory");
         }
+        if algorithm == "mpp" || algorithm.starts_with("reap-") {
+            command.args(["--time", SHORT_TIME]);
+        }
         command.arg("--input").arg(inputs.join(&self.input));
         command.arg("--output").arg(folder.join(format!("{}-{algorithm}.zip", self.name)));
         command.arg("--").args(&self.command).current_dir(&folder);
         command.stdin(Stdio::null()).stdout(File::create(&stdout)?).stderr(File::create(&stderr)?);
-        let Some(status) = patiently(&mut command)? else {
+        let Some((status, memory)) = patiently(&mut command)? else {
             return Ok(Cell::Failed(format!("not done after {} s", PATIENCE.as_secs())));
         };
         if status.success() {
             let text = fs::read_to_string(&stdout)?;
-            return Ok(Cell::Done(serde_json::from_str(&text).context("stunt printed no JSON")?));
+            let printed = serde_json::from_str(&text).context("stunt printed no JSON")?;
+            return Ok(Cell::Done(printed, memory));
         }
         let said = fs::read_to_string(&stderr)?;
         let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -190,13 +225,17 @@ impl Case {
     }
 }
 
-/// Runs a command to its end; nothing if that takes too long.
-fn patiently(command: &mut Command) -> Result<Option<ExitStatus>> {
+/// Runs a command to its end; nothing if that takes too long. Gives the most memory that it had, in MB.
+fn patiently(command: &mut Command) -> Result<Option<(ExitStatus, u64)>> {
     let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
     let begun = Instant::now();
+    let mut memory = 0;
     loop {
+        // The kernel keeps the peak itself, as long as the process is there.
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        memory = peak(&status).unwrap_or(memory);
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+            return Ok(Some((status, memory)));
         }
         if begun.elapsed() > PATIENCE {
             child.kill()?;
@@ -207,17 +246,23 @@ fn patiently(command: &mut Command) -> Result<Option<ExitStatus>> {
     }
 }
 
+/// The most memory of a process, in MB, as `/proc` tells it.
+fn peak(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? / 1024)
+}
+
 /// The command, built before; subjects run in another folder.
 fn stunt() -> Result<PathBuf> {
     let path = files::target().join("release/stunt");
     path.canonicalize().with_context(|| format!("there is no {}", path.display()))
 }
 
-/// The table: for each algorithm what its double reveals, how many bytes are as in the original, and
-/// the time; at the end, what that is on average.
-fn table(algorithms: &[&str], rows: &[(Case, Vec<Cell>)]) -> String {
-    let mut head = String::from("| subject | bytes |");
-    let mut rule = String::from("|---|---:|");
+/// The table: the tests and pins of the first algorithm, and for each one what its double reveals, how many
+/// bytes are as in the original, and the time; at the end, what that is on average.
+fn table(algorithms: &[&str], rows: &[(&Case, Vec<&Cell>)]) -> String {
+    let mut head = String::from("| subject | bytes | tests | pins |");
+    let mut rule = String::from("|---|---:|---:|---:|");
     for algorithm in algorithms {
         let _ = write!(head, " {algorithm}, bits | % | same, % | s |");
         rule += "---:|---:|---:|---:|";
@@ -233,27 +278,83 @@ fn table(algorithms: &[&str], rows: &[(Case, Vec<Cell>)]) -> String {
     text.trim_end().to_string()
 }
 
+/// What the searches came to, and what they took: time, tests that were made, and memory.
+fn search_table(algorithms: &[&str], rows: &[(&Case, Vec<&Cell>)]) -> String {
+    let mut text = String::from("| subject |");
+    let mut rule = String::from("|---|");
+    for algorithm in algorithms {
+        let _ = write!(text, " {algorithm}, % | same, % | s | nodes | MB |");
+        rule += "---:|---:|---:|---:|---:|";
+    }
+    let _ = write!(text, "\n{rule}\n");
+    for (case, cells) in rows {
+        let _ = write!(text, "| {} |", case.name);
+        for cell in cells {
+            let Cell::Done(it, memory) = cell else {
+                text += " – | – | – | – | – |";
+                continue;
+            };
+            let nodes = it["search"]["nodes"].as_u64();
+            let nodes = nodes.map_or_else(|| "–".to_owned(), |nodes| nodes.to_string());
+            let _ = write!(text, " {:.1} | {:.1}", percent(it), residue(it));
+            let _ = write!(text, " | {:.1} | {nodes} | {memory} |", seconds(it));
+        }
+        text.push('\n');
+    }
+    if rows.len() > 1 {
+        text += "| mean; median time; most memory |";
+        for at in 0..algorithms.len() {
+            let done = done(rows, at);
+            let most = done.iter().map(|(_, memory)| *memory).max().unwrap_or(0);
+            let (leak, same) = (mean(&done, percent), mean(&done, residue));
+            let (median, _) = median_and_most(&done);
+            let _ = write!(text, " {leak:.1} | {same:.1} | {median:.1} | | {most} |");
+        }
+    }
+    text.trim_end().to_string()
+}
+
+/// What an algorithm printed for the subjects for which it found a double.
+fn done<'a>(rows: &[(&Case, Vec<&'a Cell>)], at: usize) -> Vec<(&'a Value, u64)> {
+    let cells = rows.iter().map(|(_, cells)| cells[at]);
+    let done = cells.filter_map(|cell| match cell {
+        Cell::Done(it, memory) => Some((it, *memory)),
+        Cell::Failed(_) => None,
+    });
+    done.collect()
+}
+
+fn mean(done: &[(&Value, u64)], of: impl Fn(&Value) -> f64) -> f64 {
+    done.iter().map(|(it, _)| of(it)).sum::<f64>() / done.len().max(1) as f64
+}
+
+fn median_and_most(done: &[(&Value, u64)]) -> (f64, f64) {
+    let mut times: Vec<f64> = done.iter().map(|(it, _)| seconds(it)).collect();
+    times.sort_by(f64::total_cmp);
+    let (median, most) = (times.get(times.len() / 2), times.last());
+    (*median.unwrap_or(&f64::NAN), *most.unwrap_or(&f64::NAN))
+}
+
+fn percent(it: &Value) -> f64 {
+    number(&it["leak"]["percent"])
+}
+
+fn residue(it: &Value) -> f64 {
+    number(&it["residue_percent"])
+}
+
+fn seconds(it: &Value) -> f64 {
+    number(&it["seconds"]["total"])
+}
+
 /// The means of leaks and residues, and the median and the largest time.
-fn summary(algorithms: usize, rows: &[(Case, Vec<Cell>)]) -> String {
-    let mut text = String::from("| mean; median and largest time | |");
+fn summary(algorithms: usize, rows: &[(&Case, Vec<&Cell>)]) -> String {
+    let mut text = String::from("| mean; median and largest time | | | |");
     for at in 0..algorithms {
-        let done: Vec<&Value> = rows
-            .iter()
-            .filter_map(|(_, cells)| match &cells[at] {
-                Cell::Done(it) => Some(it),
-                Cell::Failed(_) => None,
-            })
-            .collect();
-        let mean = |of: &dyn Fn(&Value) -> f64| {
-            done.iter().map(|it| of(it)).sum::<f64>() / done.len().max(1) as f64
-        };
-        let leak = mean(&|it| number(&it["leak"]["percent"]));
-        let residue = mean(&|it| number(&it["residue_percent"]));
-        let mut times: Vec<f64> = done.iter().map(|it| number(&it["seconds"]["total"])).collect();
-        times.sort_by(f64::total_cmp);
-        let (median, most) = (times.get(times.len() / 2), times.last());
-        let (median, most) = (median.unwrap_or(&f64::NAN), most.unwrap_or(&f64::NAN));
-        let _ = write!(text, " | {leak:.1} | {residue:.1} | {median:.2}, {most:.1} |");
+        let done = done(rows, at);
+        let (leak, same) = (mean(&done, percent), mean(&done, residue));
+        let (median, most) = median_and_most(&done);
+        let _ = write!(text, " | {leak:.1} | {same:.1} | {median:.2}, {most:.1} |");
     }
     text + " |\n"
 }
@@ -263,16 +364,21 @@ fn number(value: &Value) -> f64 {
 }
 
 /// A row: what each algorithm came to.
-fn row(case: &Case, cells: &[Cell]) -> String {
+fn row(case: &Case, cells: &[&Cell]) -> String {
     let bytes = size(case).map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
-    let mut text = format!("| {} | {bytes} |", case.name);
+    let first = cells.iter().find_map(|cell| match cell {
+        Cell::Done(it, _) => Some(it),
+        Cell::Failed(_) => None,
+    });
+    let count = |key: &str| {
+        first.and_then(|it| it[key].as_u64()).map_or_else(String::new, |n| n.to_string())
+    };
+    let mut text = format!("| {} | {bytes} | {} | {} |", case.name, count("tests"), count("pins"));
     let mut proof = "no".to_owned();
     for cell in cells {
         match cell {
-            Cell::Done(it) => {
-                let (percent, residue) =
-                    (number(&it["leak"]["percent"]), number(&it["residue_percent"]));
-                let seconds = number(&it["seconds"]["total"]);
+            Cell::Done(it, _) => {
+                let (percent, residue, seconds) = (percent(it), residue(it), seconds(it));
                 let leak = leak(&it["leak"]);
                 let _ = write!(text, " {leak} | {percent:.1} | {residue:.1} | {seconds:.2} |");
                 proof = verified(&it["verified"]);
@@ -339,21 +445,35 @@ mod tests {
         let failed = || Cell::Failed("exit 5: no double".to_owned());
         let done = serde_json::json!({
             "residue_percent": 12.5,
+            "tests": 46,
+            "pins": 2,
             "leak": { "bits": 4.04, "percent": 5.6, "kind": "at-most" },
             "verified": { "native": true, "runs": 3 },
             "seconds": { "total": 0.6 },
+            "search": { "nodes": 12 },
         });
         let columns = |row: &str| row.matches('|').count();
-        let rows = [
-            (case.clone(), vec![failed(), Cell::Done(done)]),
-            (case.clone(), vec![failed(), failed()]),
-        ];
+        let (failed, done) = (failed(), Cell::Done(done, 70));
+        let rows = [(&case, vec![&failed, &done]), (&case, vec![&failed, &failed])];
         let text = table(&["castro", "weaken"], &rows);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
-        assert!(lines[2].contains("| exit 5: no double | – | – | – | ≤ 4.0 | 5.6 | 12.5 | 0.60 |"));
+        assert!(
+            lines[2]
+                .contains("| 46 | 2 | exit 5: no double | – | – | – | ≤ 4.0 | 5.6 | 12.5 | 0.60 |")
+        );
         assert!(lines[2].ends_with("| 3 native runs |"), "{text}");
         assert!(lines[3].ends_with("| no |"), "{text}");
         assert!(lines[4].contains("| 5.6 | 12.5 | 0.60, 0.6 |"), "{text}");
+        let text = search_table(&["mpp", "respa"], &rows);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
+        assert!(lines[2].ends_with("| – | – | – | – | – | 5.6 | 12.5 | 0.6 | 12 | 70 |"), "{text}");
+    }
+
+    #[test]
+    fn memory_is_what_the_kernel_says() {
+        assert_eq!(peak("Name:\tstunt\nVmHWM:\t   71680 kB\n"), Some(70));
+        assert_eq!(peak("Name:\tstunt\n"), None);
     }
 }
