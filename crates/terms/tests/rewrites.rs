@@ -424,6 +424,41 @@ fn minima_and_masked_sums() {
     report.finish();
 }
 
+/// A bit decides whether others are turned round, as in the steps of a checksum, one after the other.
+fn steps_of_checksums(width: u8) -> Report {
+    let mut lab = Lab::new(&[(width, 0), (width, 1)]);
+    let (x, y) = (lab.variable(0), lab.variable(1));
+    let (values, one) = (constants(&mut lab, width), lab.constant(width, 1));
+    for shift in [Kind::LShr, Kind::Shl] {
+        for k in &values {
+            for from in [&x, &y] {
+                let mut register = x.clone();
+                for _ in 0..3 {
+                    let shifted = lab.apply(shift, &[&register, &one]);
+                    let turned = lab.apply(Kind::BvXor, &[&shifted, k]);
+                    let bit = lab.apply(Kind::Extract(0, 0), &[from]);
+                    for value in [0, 1] {
+                        let value = lab.constant(1, value);
+                        let holds = lab.apply(Kind::Eq, &[&bit, &value]);
+                        let next = lab.apply(Kind::Ite, &[&holds, &turned, &shifted]);
+                        register = lab.apply(Kind::Ite, &[&holds, &shifted, &turned]);
+                        lab.apply(Kind::Eq, &[&next, &register]);
+                        lab.apply(Kind::Ult, &[&next, &y]);
+                    }
+                }
+            }
+        }
+    }
+    lab.into_report()
+}
+
+#[test]
+fn bits_that_turn_others_round() {
+    let mut report = steps_of_checksums(2);
+    report.absorb(steps_of_checksums(4));
+    report.finish();
+}
+
 /// Bitwise operators on concatenations, complemented or not, that are cut at different places.
 fn cuts_of_all_kinds() -> Report {
     let mut lab = Lab::new(&[(2, 0), (2, 1), (2, 3)]);
@@ -630,6 +665,7 @@ fn every_rule_is_applied() {
     report.absorb(one_variable(4, &[0, 1, 2, 3, 5, 7, 8, 12, 15], true));
     report.absorb(numbers_of_truths());
     report.absorb(vector_idioms(2));
+    report.absorb(steps_of_checksums(3));
     report.absorb(triples_of_comparisons(9));
     report.absorb(seeded(4000));
     let unused: Vec<&str> =

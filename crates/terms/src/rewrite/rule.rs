@@ -153,6 +153,7 @@ rules! {
     IteChain "ite c x (ite d x y) ⇒ ite (c or d) x y",
     IteEqual "ite (x = y) x y ⇒ y",
     IteExtend "ite c (zext x) (zext y) ⇒ zext (ite c x y)",
+    IteXor "ite (b = 1) (x ^ k) x, b one bit ⇒ x ^ (k & b b … b)",
     IteConcat "ite c (a ++ b) (a ++ d) ⇒ a ++ ite c b d; likewise at the low end",
     // Tables.
     TablePad "a table shorter than a small index reaches ⇒ padded with zeros",

@@ -4,6 +4,9 @@ use super::Rule;
 use crate::pool::Pool;
 use crate::term::{Op, Term};
 
+/// Pieces of a term that are looked at: as many bytes as a word has, and some bits.
+const MOST_PIECES: usize = 10;
+
 impl Pool {
     /// `then` if `condition`, else `other`.
     ///
@@ -80,6 +83,9 @@ impl Pool {
         {
             return Some((Rule::IteEqual, other));
         }
+        if let Some(selected) = self.bit_selection(c, then, other) {
+            return Some((Rule::IteXor, selected));
+        }
         let width = self.width(then);
         match (self.op(then), self.op(other)) {
             (Op::ZeroExtend(x), Op::ZeroExtend(y)) => {
@@ -101,6 +107,49 @@ impl Pool {
                 Some((Rule::IteConcat, self.concat(selected, a)))
             }
             _ => None,
+        }
+    }
+
+    /// A bit that decides whether others are turned round, as in a checksum: linear, and no choice.
+    fn bit_selection(&mut self, c: Term, then: Term, other: Term) -> Option<Term> {
+        let Op::Eq(x, y) = self.op(c) else { return None };
+        let (bit, value) = match (self.as_const(x), self.as_const(y)) {
+            (None, Some(value)) => (x, value),
+            (Some(value), None) => (y, value),
+            _ => return None,
+        };
+        if self.width(bit) != 1 || !(self.has_turned_bits(then) || self.has_turned_bits(other)) {
+            return None;
+        }
+        let turned = self.xor(then, other);
+        self.as_const(turned)?;
+        let mask = self.sign_extend(self.width(then), bit);
+        let mask = self.and(mask, turned);
+        Some(self.xor(if value == 1 { other } else { then }, mask))
+    }
+
+    /// Whether a term, or one of its first pieces, is another one with some bits turned round.
+    fn has_turned_bits(&self, mut term: Term) -> bool {
+        for _ in 0..MOST_PIECES {
+            match self.op(term) {
+                Op::Concat(high, low) => {
+                    if self.is_turned(high) {
+                        return true;
+                    }
+                    term = low;
+                }
+                Op::ZeroExtend(low) => term = low,
+                _ => return self.is_turned(term),
+            }
+        }
+        false
+    }
+
+    fn is_turned(&self, term: Term) -> bool {
+        match self.op(term) {
+            Op::Xor(a, b) => self.as_const(a).is_some() || self.as_const(b).is_some(),
+            Op::Not(_) => true,
+            _ => false,
         }
     }
 }
