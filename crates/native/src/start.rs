@@ -50,6 +50,10 @@ const FILE: u64 = 1 << 30;
 /// The same, in a folder that may lie in memory.
 const FILE_CONTAINED: u64 = 256 << 20;
 
+/// Bytes of memory that a contained process may fill: several of them go on at a time, and a random
+/// number in an input is soon taken for a size. What is only reserved does not count.
+const DATA_CONTAINED: u64 = 2 << 30;
+
 /// Bytes of stack: the usual limit, whatever the caller has.
 const STACK: u64 = 8 << 20;
 
@@ -83,7 +87,7 @@ struct Child<'a> {
     environment: Vec<*const c_char>,
     folder: *const c_char,
     descriptors: [RawFd; 3],
-    limits: [(libc::__rlimit_resource_t, libc::rlimit); 5],
+    limits: [(libc::__rlimit_resource_t, libc::rlimit); 6],
     personality: libc::c_ulong,
     /// Whether it can never get more rights, and gives up those below.
     contained: bool,
@@ -133,6 +137,10 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
             limit(libc::RLIMIT_CORE, 1),
             limit(libc::RLIMIT_STACK, STACK),
             limit(libc::RLIMIT_AS, plan.memory),
+            limit(
+                libc::RLIMIT_DATA,
+                if plan.cage.is_some() { DATA_CONTAINED } else { plan.memory },
+            ),
             limit(libc::RLIMIT_CPU, plan.seconds),
             limit(libc::RLIMIT_FSIZE, if plan.cage.is_some() { FILE_CONTAINED } else { FILE }),
         ],

@@ -177,6 +177,13 @@ fn what_a_run_writes_is_limited() {
 }
 
 #[test]
+fn what_a_run_may_fill_of_the_memory_is_limited() {
+    let native = Native::new();
+    assert_eq!(free(&native, &["memory"]), "done");
+    assert_eq!(contained(&native, &["memory"]), "ENOMEM");
+}
+
+#[test]
 fn a_run_that_fills_its_folder_is_ended() {
     let native = Native::new();
     for loaded_once in [false, true] {

@@ -67,6 +67,12 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof path, "/proc/self/fd/%d", open(target, O_RDONLY));
     return says(open(path, O_WRONLY));
   }
+  if (is(way, "memory")) {
+    /* So much in one piece; what is reserved and cannot be written does not matter. */
+    void *reserved = mmap(NULL, 4L << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *large = mmap(NULL, 3L << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return says(reserved != MAP_FAILED && large != MAP_FAILED ? 0 : reserved == MAP_FAILED ? (errno = EINVAL, -1) : -1);
+  }
   if (is(way, "null")) return says(open("/dev/null", O_RDWR));
   if (is(way, "fill")) {
     /* As much as can be written to one file; the signal is ignored to see the error. */
