@@ -104,3 +104,72 @@ int main(int argc, char **argv) {
     let bits = json["leak"]["bits"].as_f64().expect("a figure");
     assert!((8.0..9.0).contains(&bits), "{bits}");
 }
+
+#[test]
+fn arguments_and_variables_are_weakened_without_zeros() {
+    let place = Place::new("texts");
+    let source = r#"
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char *key = getenv("KEY");
+  int digits = 0;
+  for (char *c = argv[1]; *c; c++) digits += *c >= '0' && *c <= '9';
+  if (key && key[0] == 'K' && argv[1][2] == '-') abort();
+  return digits;
+}
+"#;
+    let program = place.compile("texts", source, &[]);
+    let arguments = ["anonymize", "--seed", "1", "--effort", "400", "--json"];
+    let hidden = ["--symbolic-arg", "1", "--symbolic-env", "KEY", "--"];
+    let command = [&arguments[..], &hidden, &[&program, "19-Kaltenbrunner"]].concat();
+    let output = place.command(&command).env("KEY", "Ketty").output().expect("it starts");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    // Two bytes, and a little for each of the others, which is not zero.
+    let bits = json["leak"]["bits"].as_f64().expect("a figure");
+    assert!((16.0..18.0).contains(&bits), "{bits}");
+}
+
+#[test]
+fn a_checksum_by_conditional_moves_is_solved() {
+    let place = Place::new("moves");
+    let source = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  static uint8_t data[256];
+  size_t size = fread(data, 1, sizeof data, fopen(argv[1], "rb"));
+  uint32_t sum = ~0u;
+  for (size_t i = 0; i + 4 < size; i++) {
+    sum ^= data[i];
+    for (int k = 0; k < 8; k++) {
+      uint32_t half = sum >> 1, turned = half ^ 0xEDB88320u;
+      __asm__("testb $1, %b2\n\tcmovnel %1, %0" : "+r"(half) : "r"(turned), "q"(sum) : "cc");
+      sum = half;
+    }
+  }
+  uint8_t *end = data + size - 4;
+  uint32_t wanted = end[0] | end[1] << 8 | end[2] << 16 | (uint32_t)end[3] << 24;
+  if (~sum == wanted && data[0] == 'L') abort();
+  return 0;
+}
+"#;
+    let program = place.compile("moves", source, &[]);
+    let letter = b"L is for a letter to Frau Hollenstein, which nobody else should read.";
+    let mut crc = !0u32;
+    for &byte in letter {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+        }
+    }
+    place.write("in", &[&letter[..], &(!crc).to_le_bytes()].concat());
+    let arguments =
+        ["anonymize", "--seed", "1", "--algorithm", "castro", "--json", "-i", "in", "--"];
+    let json = anonymized(&place, &arguments, &[&program, "@@"]);
+    // The first byte, and the sum: 40 bits of 584.
+    let leak = &json["leak"];
+    assert_eq!((leak["bits"].as_f64(), leak["kind"].as_str()), (Some(40.0), Some("exact")));
+}

@@ -419,9 +419,19 @@ impl Subject {
         Ok(self.command(&files, Some(double)))
     }
 
+    /// Whether a program can be given this input at all: arguments and variables end at their first zero.
+    pub fn can_be_given(&self, input: &[Vec<u8>]) -> bool {
+        self.sources.iter().zip(input).all(|(source, bytes)| {
+            let in_text =
+                matches!(source.name, SourceName::Argument(_) | SourceName::Environment(_));
+            !in_text || !bytes.contains(&0)
+        })
+    }
+
     /// A native run on an input that may make the program do anything: it is contained, and its files
     /// are there for this run alone.
     pub fn on_candidate(&self, input: &[Vec<u8>]) -> Command {
+        debug_assert!(self.can_be_given(input), "arguments end at a zero");
         let (mut files, mut places) = (Vec::new(), Vec::new());
         for (source, bytes) in self.sources.iter().zip(input) {
             places.push(source.name.is_file().then(|| PathBuf::from(Command::place(files.len()))));

@@ -103,12 +103,16 @@ impl Oracle for MachineOracle<'_> {
         self.prepare(first, alike.count());
         self.runs += inputs.len() as u64;
         let (failure, fails_if, limits) = (self.failure, self.fails_if.as_ref(), self.limits);
+        let subject = self.subject;
         let share = inputs.len().div_ceil(self.machines.len());
         let judged = thread::scope(|scope| {
             let parts: Vec<_> = (self.machines.iter_mut().zip(inputs.chunks(share)))
                 .map(|(machine, part)| {
                     scope.spawn(move || {
                         let fails = |input: &Vec<Vec<u8>>| {
+                            if !subject.can_be_given(input) {
+                                return false;
+                            }
                             let run = run(machine, input, limits);
                             failure_of(&run, fails_if).as_ref() == Some(failure)
                         };

@@ -23,6 +23,9 @@ use crate::outcome::Outcome;
 use crate::progress::Progress;
 use crate::subject::Subject;
 
+/// How long the search for a better double may take, if nothing is said.
+const USUAL_TIME: Duration = Duration::from_secs(20);
+
 /// How often the program is run on the original: at least, and at most if that takes no longer than
 /// [`ORIGINAL_TIME`].
 const ORIGINAL_RUNS: (u32, u32) = (2, 10);
@@ -117,7 +120,7 @@ impl<'a> Job<'a> {
             short: None,
             canonical: None,
             allowed: Allowed {
-                time: Duration::from_secs(arguments.time),
+                time: arguments.time.map_or(USUAL_TIME, Duration::from_secs),
                 runs: arguments.effort,
                 worth: f64::INFINITY,
             },

@@ -20,7 +20,7 @@ use tracing::info;
 
 use super::job::{Allowed, Found, Halt, Job};
 use super::oracle::Runner;
-use super::weakening::SLOW;
+use super::weakening::{MEASURING, SLOW};
 use crate::interrupt;
 
 /// A double that reveals no more than this share of the original keeps its length.
@@ -29,10 +29,13 @@ const LITTLE: f64 = 0.02;
 const MUCH: f64 = 0.25;
 /// The part of what is allowed that the search for a double of the same length may take.
 const SAME_LENGTH: f64 = 0.55;
-/// The part that shortening may take of what is allowed for a shorter one: one in so many; and if the
-/// program is slow, whose double takes long to measure.
-const SHORTENING: u32 = 2;
-const SHORTENING_SLOWLY: u32 = 4;
+/// The part that shortening may take of what is allowed for a shorter one; of a slow program, whose
+/// double takes long to measure; and of one so slow that nothing but shortening helps.
+const SHORTENING: f64 = 0.5;
+const SHORTENING_SLOWLY: f64 = 0.25;
+const SHORTENING_ALONE: f64 = 0.65;
+/// A slow program may take so many times the usual time, unless the user has said how long.
+const SLOWLY: u32 = 2;
 
 impl Job<'_> {
     /// A double of the same length; or a shorter one, if that one reveals more than a little, and a
@@ -51,13 +54,18 @@ impl Job<'_> {
         };
         let pace = self.pace(&mut *runner)?;
         drop(runner);
+        if pace > SLOW && self.arguments.time.is_none() {
+            self.allowed.time *= SLOWLY;
+        }
         let size = 8.0 * self.subject.original.hidden().len() as f64;
         let much = path_leak.is_some_and(|leak| leak.upper() > MUCH * size);
         let path_leak = path_leak.unwrap_or(Bits::AtMost(size));
         if pace > SLOW || much {
             // There is time for one search; or a program that asks so much of its input does so of
             // every byte, and needs the better part of the time.
-            if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)? {
+            if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)?
+                && shorter.drawn.measured.total.upper() < path_leak.upper()
+            {
                 return Ok(Ok(shorter));
             }
             self.base = None;
@@ -68,7 +76,7 @@ impl Job<'_> {
             Ok(same) => same,
             Err(halt) => return Ok(Err(halt)),
         };
-        charge(&mut same, same_length_bits());
+        charge_same(&mut same);
         let bits = same.drawn.measured.total.upper();
         if bits <= LITTLE * same.drawn.size as f64
             || interrupt::search(|it| it.load(Ordering::Relaxed))
@@ -128,9 +136,16 @@ impl Job<'_> {
             worth: before.worth - bits,
         };
         let found = self.find_by(failure, rng)?;
+        let is_shorter = bytes(&base) < bytes(&self.subject.original);
+        // Who might have made it shorter and could not has a double of the same length.
+        let same = !is_shorter && choice > 0.0;
         Ok(found.map(|mut found| {
-            charge(&mut found, bits);
-            if bytes(&base) < bytes(&self.subject.original) {
+            if same {
+                charge_same(&mut found);
+            } else {
+                charge(&mut found, bits);
+            }
+            if is_shorter {
                 found.shorter_than = Some(path_leak);
                 found.notes.push(format!(
                     "The double is shorter than the original, whose length the report does not say; \
@@ -160,9 +175,15 @@ impl Job<'_> {
     fn make_shorter(&mut self, failure: &Failure, may: &[bool]) -> Result<u64> {
         // The search that follows says so.
         let Some(mut oracle) = self.runner(failure)? else { return Ok(0) };
-        let slow = self.pace(&mut *oracle)? > SLOW;
-        let time = self.allowed.time / if slow { SHORTENING_SLOWLY } else { SHORTENING };
-        let runs = self.allowed.runs / u64::from(SHORTENING);
+        let pace = self.pace(&mut *oracle)?;
+        let all = self.allowed.time;
+        let part = match pace {
+            _ if pace <= SLOW => SHORTENING,
+            _ if pace * MEASURING <= all.mul_f64(1.0 - SHORTENING_SLOWLY) => SHORTENING_SLOWLY,
+            _ => SHORTENING_ALONE,
+        };
+        let time = all.mul_f64(part);
+        let runs = self.allowed.part(SHORTENING).runs;
         let shorter = self.shortest(may, &mut *oracle, time, runs)?;
         // A failure that needs no input has nothing to hide; and an empty file is no double.
         if !shorter.hidden().is_empty() {
@@ -209,6 +230,12 @@ impl Allowed {
 /// How many bytes an input has in all.
 pub(super) fn bytes(input: &Original) -> usize {
     (0..input.sources()).map(|source| input.len_of(source)).sum()
+}
+
+/// What a double of the same length owes. More than all there is cannot be told.
+fn charge_same(found: &mut Found) {
+    let left = found.drawn.size as f64 - found.drawn.measured.total.upper();
+    charge(found, same_length_bits().min(left.max(0.0)));
 }
 
 /// Adds some bits to the figure, which is a bound then, or an estimate still.

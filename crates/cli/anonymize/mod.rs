@@ -174,9 +174,10 @@ pub struct Arguments {
     /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
     #[arg(long, value_name = "CONDITION")]
     fails_if: Option<FailsIf>,
-    /// How many seconds the search for a better double may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, env = "STUNT_TIME")]
-    time: u64,
+    /// How many seconds the search for a better double may take: 20 if nothing is said, and 40 for a
+    /// program that is slow
+    #[arg(long, value_name = "SECONDS", env = "STUNT_TIME")]
+    time: Option<u64>,
     /// How many times weaken and blackbox may run the program
     #[arg(long, value_name = "N", default_value_t = 6_000)]
     effort: u64,
@@ -324,6 +325,21 @@ fn is_the_original(subject: &Subject, found: &Found) -> bool {
         && found.drawn.double.bytes == subject.original.reveal()
 }
 
+/// A double that reveals more than this share of the original is hardly worth its name.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Says so if a double is nearly the original.
+fn warn(subject: &Subject, found: &mut Found) {
+    let all = 8.0 * subject.original.hidden().len() as f64;
+    if found.drawn.measured.total.upper() > NEARLY_ALL * all {
+        found.notes.push(
+            "This double reveals nearly all of the original: what the program computes from it could \
+             not be solved otherwise. Look at it before you send it."
+                .to_owned(),
+        );
+    }
+}
+
 /// Makes a double and its report. Nothing is written.
 pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Outcome>> {
     if arguments.resize == Resize::Always && arguments.resize() != Resize::Always {
@@ -341,7 +357,7 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
             Err(outcome) => return Ok(Err(outcome)),
         },
     };
-    let found = match job.find(&failure)? {
+    let mut found = match job.find(&failure)? {
         Ok(found) => found,
         Err(halt) => return Ok(Err(job.halt(halt))),
     };
@@ -351,6 +367,7 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
             .to_owned();
         return Ok(Err(job.halt(Halt { outcome: Outcome::Unproved, why })));
     }
+    warn(subject, &mut found);
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
     let report = job.assemble(&failure, &found);

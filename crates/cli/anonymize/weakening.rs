@@ -21,7 +21,7 @@ use crate::interrupt;
 const PADDING: u64 = 4;
 
 /// So many runs measure the result; a program that is too slow for them is not weakened.
-const MEASURING: u32 = 300;
+pub(super) const MEASURING: u32 = 300;
 
 /// A program that takes longer than this, among many runs, is weakened once only.
 pub(super) const SLOW: Duration = Duration::from_millis(10);

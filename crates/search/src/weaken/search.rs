@@ -472,9 +472,13 @@ impl Search<'_> {
         let weak = self.weak.clone();
         let mut share = Share::default();
         let mut double: Option<Assignment> = None;
+        // A condition with one solution has no share to be measured.
+        let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
+        let (least, most) =
+            if only { (LEAST_RUNS, LEAST_RUNS) } else { (FINAL_RUNS, 10 * FINAL_RUNS) };
         // More runs if the share is small, so that the bound is not far from the guess.
-        while share.runs < FINAL_RUNS || (share.hits < 30 && share.runs < 10 * FINAL_RUNS) {
-            let count = 50;
+        while share.runs < least || (share.hits < 30 && share.runs < most) {
+            let count = least.min(50) as usize;
             let mut drawn = Vec::with_capacity(count);
             for _ in 0..count {
                 let Some(values) = self.parts.draw(&weak, Draws::Fresh, self.rng) else {
@@ -492,11 +496,13 @@ impl Search<'_> {
         let Some(double) = double else { return Ok(None) };
         let mut measured = self.parts.measure(&weak);
         let condition = measured.total;
-        measured.total = Bits::Estimate {
-            value: condition.value() - share.value().log2(),
-            at_most: condition.upper() - share.at_least(FINAL_DOUBT).log2(),
-            confidence: 1.0 - FINAL_DOUBT,
-        };
+        if !only {
+            measured.total = Bits::Estimate {
+                value: condition.value() - share.value().log2(),
+                at_most: condition.upper() - share.at_least(FINAL_DOUBT).log2(),
+                confidence: 1.0 - FINAL_DOUBT,
+            };
+        }
         let bytes = self.parts.input(&double);
         let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
         let kept = (weak.len(), all);
