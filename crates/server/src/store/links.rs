@@ -10,6 +10,7 @@ use serde::Serialize;
 use sqlx::any::AnyRow;
 
 use super::settings::note_action;
+use super::work::put_state;
 use super::{Columns, Error, State, Store, TicketId};
 use crate::clock::Moment;
 use crate::grouping::cut;
@@ -127,7 +128,7 @@ impl Store {
     }
 
     /// Takes an issue that is to be made.
-    pub(crate) async fn take_link(&self) -> Result<Option<Link>, Error> {
+    pub async fn take_link(&self) -> Result<Option<Link>, Error> {
         let sql = "SELECT ticket FROM links WHERE state = 'waiting' ORDER BY at LIMIT 1";
         let row = sqlx::query(sql).fetch_optional(self.reading()).await?;
         let Some(row) = row else { return Ok(None) };
@@ -143,7 +144,7 @@ impl Store {
     }
 
     /// Gives up issues whose maker is gone.
-    pub(crate) async fn give_up_links(&self) -> Result<(), Error> {
+    pub async fn give_up_links(&self) -> Result<(), Error> {
         let mut writing = self.writing().await?;
         let sql = "UPDATE links SET state = 'failed', error = $1 \
                    WHERE state = 'creating' AND lease < $2";
@@ -154,7 +155,7 @@ impl Store {
 
     /// Writes down that an issue was made, or why not. A link is there in both cases if the tracker
     /// made an incomplete one.
-    pub(crate) async fn finish_link(
+    pub async fn finish_link(
         &self,
         ticket: TicketId,
         made: Option<&stunt_trackers::Link>,
@@ -182,7 +183,7 @@ impl Store {
     }
 
     /// An issue whose state was not asked for since `before`, if there is one.
-    pub(crate) async fn stale_link(&self, before: Moment) -> Result<Option<Link>, Error> {
+    pub async fn stale_link(&self, before: Moment) -> Result<Option<Link>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM links WHERE state IN ('open', 'closed') AND checked < $1 \
              ORDER BY checked LIMIT 1"
@@ -192,8 +193,9 @@ impl Store {
     }
 
     /// Writes down what the tracker answered. An issue that was closed since makes its ticket fixed,
-    /// one that was opened again makes it open.
-    pub(crate) async fn link_checked(
+    /// one that was opened again makes it open: both or neither is written, since the change is seen
+    /// once.
+    pub async fn link_checked(
         &self,
         link: &Link,
         answer: Result<LinkState, String>,
@@ -213,26 +215,26 @@ impl Store {
             .bind(link.state.word())
             .execute(writing.on())
             .await?;
-        writing.commit().await?;
         // Another server may have seen the change first.
         if changed.rows_affected() > 0 && state != link.state {
-            let ticket = self.state_of(link.ticket).await?;
-            match (state, ticket) {
-                (LinkState::Closed, State::Open | State::Regressed) => {
-                    self.set_state("tracker", link.ticket, State::Fixed, None).await?;
-                }
-                (LinkState::Open, State::Fixed) => {
-                    self.set_state("tracker", link.ticket, State::Open, None).await?;
-                }
-                _ => {}
+            let ticket = state_of(writing.on(), link.ticket).await?;
+            let follows = match (state, ticket) {
+                (LinkState::Closed, State::Open | State::Regressed) => Some(State::Fixed),
+                (LinkState::Open, State::Fixed) => Some(State::Open),
+                _ => None,
+            };
+            if let Some(follows) = follows {
+                put_state(writing.on(), now, "tracker", link.ticket, follows, None).await?;
             }
         }
+        writing.commit().await?;
+        self.forget_totals().await;
         Ok(())
     }
+}
 
-    async fn state_of(&self, ticket: TicketId) -> Result<State, Error> {
-        let sql = "SELECT state FROM tickets WHERE id = $1";
-        let row = sqlx::query(sql).bind(ticket.0).fetch_optional(self.reading()).await?;
-        row.ok_or(Error::NotFound("ticket"))?.text("state")?.parse()
-    }
+async fn state_of(on: &mut sqlx::AnyConnection, ticket: TicketId) -> Result<State, Error> {
+    let sql = "SELECT state FROM tickets WHERE id = $1";
+    let row = sqlx::query(sql).bind(ticket.0).fetch_optional(on).await?;
+    row.ok_or(Error::NotFound("ticket"))?.text("state")?.parse()
 }
