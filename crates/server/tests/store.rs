@@ -808,4 +808,23 @@ async fn issues_are_made_once_and_their_state_comes_back(world: &World) {
         .map(|entry| entry.action.as_str())
         .collect();
     assert_eq!(by_tracker, ["ticket.fixed", "ticket.open"]);
+
+    // An issue is told that its ticket regressed, once.
+    assert!(store.take_news().await.unwrap().is_none());
+    store.set_state("anna", ticket, State::Fixed, None).await.unwrap();
+    world.later(DAY);
+    world.count("1111", Some(SECOND), None).await;
+    assert_eq!(state().await, State::Regressed);
+    let (told, news) = store.take_news().await.unwrap().unwrap();
+    assert_eq!((told.ticket, told.issue.as_deref()), (ticket, Some("7")));
+    assert!(news.contains(SECOND), "{news}");
+    assert!(store.take_news().await.unwrap().is_none());
+    store.news_failed(ticket, "no answer").await.unwrap();
+    assert_eq!(link().await.error.as_deref(), Some("no answer"));
+    // One that nobody has made an issue of tells nobody.
+    let other = world.submit(&Made::new("2222", &["g"])).await;
+    store.set_state("anna", other, State::Fixed, None).await.unwrap();
+    world.later(DAY);
+    world.count("2222", None, Some("3.0")).await;
+    assert!(store.take_news().await.unwrap().is_none());
 }

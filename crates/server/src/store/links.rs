@@ -2,7 +2,8 @@
 //!
 //! Always: a ticket has at most one issue. Somebody asks for it, a task makes it, and later asks for
 //! its state; two servers never make the same issue, because making it needs a lease. An issue that
-//! a server began and did not finish is not made again by itself: it may be there already.
+//! a server began and did not finish is not made again by itself: it may be there already. An issue is
+//! told that its ticket regressed, once or not at all.
 
 use std::time::Duration;
 
@@ -182,6 +183,32 @@ impl Store {
         writing.commit().await
     }
 
+    /// An issue that is to be told something, and what. It is taken: nobody else will tell it, and
+    /// whether it arrives is the taker's business.
+    pub async fn take_news(&self) -> Result<Option<(Link, String)>, Error> {
+        let sql = "SELECT ticket, news FROM links WHERE news IS NOT NULL \
+                   AND state IN ('open', 'closed') LIMIT 1";
+        let row = sqlx::query(sql).fetch_optional(self.reading()).await?;
+        let Some(row) = row else { return Ok(None) };
+        let (ticket, news) = (row.number("ticket")?, row.text("news")?);
+        let mut writing = self.writing().await?;
+        let sql = format!(
+            "UPDATE links SET news = NULL WHERE ticket = $1 AND news = $2 RETURNING {COLUMNS}"
+        );
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(ticket).bind(&news);
+        let row = query.fetch_optional(writing.on()).await?;
+        writing.commit().await?;
+        row.map(|row| Ok((link(&row)?, news))).transpose()
+    }
+
+    /// Writes down why an issue could not be told something.
+    pub async fn news_failed(&self, ticket: TicketId, why: &str) -> Result<(), Error> {
+        let mut writing = self.writing().await?;
+        let sql = "UPDATE links SET error = $1 WHERE ticket = $2";
+        sqlx::query(sql).bind(cut(why)).bind(ticket.0).execute(writing.on()).await?;
+        writing.commit().await
+    }
+
     /// An issue whose state was not asked for since `before`, if there is one.
     pub async fn stale_link(&self, before: Moment) -> Result<Option<Link>, Error> {
         let sql = format!(
@@ -231,6 +258,18 @@ impl Store {
         self.forget_totals().await;
         Ok(())
     }
+}
+
+/// Has a task tell something to the issue of a ticket, if it has one, in place of what it was not
+/// told yet.
+pub(super) async fn add_news(
+    on: &mut sqlx::AnyConnection,
+    ticket: i64,
+    news: &str,
+) -> Result<(), Error> {
+    let sql = "UPDATE links SET news = $1 WHERE ticket = $2 AND issue IS NOT NULL";
+    sqlx::query(sql).bind(news).bind(ticket).execute(on).await?;
+    Ok(())
 }
 
 async fn state_of(on: &mut sqlx::AnyConnection, ticket: TicketId) -> Result<State, Error> {

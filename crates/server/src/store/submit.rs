@@ -496,7 +496,16 @@ async fn seen(
         let sql = "UPDATE tickets SET state = 'regressed' WHERE id = $1";
         sqlx::query(sql).bind(ticket).execute(&mut *on).await?;
         let target = TicketId(ticket).to_string();
-        super::settings::note_action(on, now, "server", "ticket.regressed", &target, &identity)
+        super::settings::note_action(
+            &mut *on,
+            now,
+            "server",
+            "ticket.regressed",
+            &target,
+            &identity,
+        )
+        .await?;
+        super::links::add_news(on, ticket, &format!("This failed again, in build {identity}."))
             .await?;
     }
     Ok(())

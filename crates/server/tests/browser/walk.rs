@@ -169,6 +169,28 @@ fn from_a_failure_to_an_issue() {
     page.open(&stored.url);
     page.go(|page| page.click("form.notice button"));
     assert_eq!(page.text(".facts .state"), "fixed");
+
+    // A newer build fails again: the ticket has regressed, and the issue is told.
+    site.pass(60_000);
+    let mut again = report.clone();
+    again.program.build_id = Some("abcdef0123".to_owned());
+    site.count(&again, "1.2");
+    page.open(&stored.url);
+    assert_eq!(page.text(".facts .state"), "regressed");
+    let told = || {
+        let url = format!("{}/issues/1.json?include=journals", tracker.url);
+        let issue = fetch(&url, &[("X-Redmine-API-Key", REDMINE_KEY)]).unwrap();
+        let issue: Value = serde_json::from_slice(&issue).unwrap();
+        let journals = issue["issue"]["journals"].as_array().unwrap();
+        journals.iter().any(|it| it["notes"].as_str().is_some_and(|it| it.contains("abcdef0123")))
+    };
+    for _ in 0..600 {
+        if told() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+    assert!(told(), "the issue says in which build it failed again");
     assert_eq!(page.complaints(), Vec::<String>::new());
 }
 
