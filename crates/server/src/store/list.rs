@@ -24,6 +24,8 @@ enum Lead {
     Word(usize),
     /// All tickets in order.
     Order,
+    /// Nothing: no ticket has all words.
+    Nothing,
 }
 
 /// The words of a search, and where in a query their ranges are bound.
@@ -107,6 +109,7 @@ impl Store {
                     wheres.push("t.id = f.ticket".to_owned());
                     sign = "+";
                 }
+                Lead::Nothing => return Ok(Page { tickets: Vec::new(), next: None }),
                 Lead::Order => {
                     wheres.extend((0..words.words.len()).map(|index| words.has("t.id", index)));
                 }
@@ -151,17 +154,21 @@ impl Store {
     async fn lead(&self, search: &str) -> Result<Lead, Error> {
         let words = Words::of(search, 1);
         let (rarest, found) = self.rarest(&words, LEADS).await?;
-        if found < LEADS {
-            return Ok(Lead::Word(rarest));
-        }
-        if words.words.len() < 2 {
-            return Ok(Lead::Order);
+        match found {
+            0 => return Ok(Lead::Nothing),
+            1..LEADS => return Ok(Lead::Word(rarest)),
+            _ if words.words.len() < 2 => return Ok(Lead::Order),
+            _ => {}
         }
         // All of them are common; how many tickets have them together is another question.
         let (rarest, _) = self.rarest(&words, COUNTED).await?;
         let rows = words.rows(rarest);
         let together = self.count_up_to(&rows, words.bound(), LEADS).await?;
-        Ok(if together < LEADS { Lead::Word(rarest) } else { Lead::Order })
+        Ok(match together {
+            0 => Lead::Nothing,
+            1..LEADS => Lead::Word(rarest),
+            _ => Lead::Order,
+        })
     }
 
     /// The rarest word, and how many rows of the index have it, counted up to a limit.
