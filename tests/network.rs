@@ -154,6 +154,13 @@ fn a_replay_is_seen_test_by_test() {
     let first = said.lines().next().unwrap_or_default();
     assert!(first.contains("account (small-httpd.c:"), "{said}");
     assert!(!said.starts_with("1  "), "{said}");
+    // Pauses change nothing but the time: each is at least as long as it says.
+    let begun = std::time::Instant::now();
+    let words = ["replay", "stunt-report.zip", "--until", "account", "--delay", "15"];
+    let slowly = succeeds(&place.stunt(&words));
+    assert_eq!(slowly, said);
+    let tests = u32::try_from(said.lines().count() - 1).expect("few");
+    assert!(tests > 0 && begun.elapsed() >= std::time::Duration::from_millis(15) * tests);
     let output = until("nowhere");
     assert!(text(&output.stderr).contains("no test of the input is made in nowhere"));
     let output = place.stunt(&["replay", "stunt-report.zip", "--step", "--delay", "1"]);

@@ -277,3 +277,63 @@ fn upkeep_from_the_command_line() {
     let anew = place.stunt(&["serve", "admin", "add", "anna", "--data", "other"]);
     assert_eq!(anew.status.code(), Some(0), "{}", text(&anew.stderr));
 }
+
+/// The unit with this program in it.
+fn unit() -> String {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/stunt.service");
+    let unit = fs::read_to_string(file).expect("the unit");
+    let program = env!("CARGO_BIN_EXE_stunt");
+    assert_eq!(unit.matches("ExecStart=/usr/local/bin/stunt ").count(), 1);
+    unit.replace("ExecStart=/usr/local/bin/stunt ", &format!("ExecStart={program} "))
+}
+
+#[test]
+fn the_unit_of_systemd_starts_a_server() {
+    let place = Place::new("unit");
+    let unit = unit();
+    // The flags are ones that there are, and the folder is the one that systemd makes.
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).expect("a command");
+    assert!(line.contains("--data /var/lib/stunt ") && unit.contains("\nStateDirectory=stunt\n"));
+    let line = line.replace("/var/lib/stunt", "server").replace("127.0.0.1:8080", "127.0.0.1:0");
+    let words: Vec<&str> = line.split(' ').skip(1).collect();
+    let start = |url: &str| {
+        let words: Vec<&str> =
+            words.iter().map(|&word| if word == "${STUNT_URL}" { url } else { word }).collect();
+        let mut child =
+            place.command(&words).stderr(Stdio::piped()).spawn().expect("a server that starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("its messages")).lines();
+        let first: Vec<String> = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .filter(|line| line.starts_with("stunt: ") || line.starts_with("error"))
+            .take(1)
+            .collect();
+        let _ = child.kill();
+        let _ = child.wait();
+        first.concat()
+    };
+    let said = start("https://crashes.example");
+    assert!(said.starts_with("stunt: listening on "), "{said}");
+    // What the file does not say is an empty word.
+    let said = start("");
+    assert!(said.starts_with("error"), "{said}");
+    // The user stays: a folder of a user that comes and goes is out of reach for others.
+    assert!(unit.contains("\nUser=stunt\n") && !unit.contains("DynamicUser"));
+    let users = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/stunt.sysusers");
+    assert!(fs::read_to_string(users).expect("the user").contains("\nu stunt - "));
+}
+
+#[test]
+fn systemd_finds_no_fault_in_the_unit() {
+    let place = Place::new("verify");
+    place.write("stunt.service", unit().as_bytes());
+    let verified = std::process::Command::new("systemd-analyze")
+        .args(["verify", "--man=no", "--recursive-errors=no"])
+        .arg(place.path("stunt.service"))
+        .output();
+    // Where there is no systemd, nobody uses the unit.
+    let Ok(verified) = verified else { return };
+    let said = text(&verified.stderr);
+    let ours: Vec<&str> = said.lines().filter(|line| line.contains("stunt.service")).collect();
+    assert!(ours.is_empty(), "{said}");
+}

@@ -147,8 +147,8 @@ struct Serve {
     /// The file with the secret key, the same for all replicas; without it, one in the folder
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
-    /// Where people reach the server, for links
-    #[arg(long, value_name = "URL")]
+    /// Where people reach the server: for links, and for cookies that are sent over TLS alone
+    #[arg(long, value_name = "URL", env = "STUNT_URL", value_parser = address)]
     url: Option<String>,
     /// A proxy whose X-Forwarded-For is believed
     #[arg(long, value_name = "ADDRESS")]
@@ -177,6 +177,17 @@ struct Serve {
     /// Log as JSON, a line for each event
     #[arg(long)]
     log_json: bool,
+}
+
+/// Where people reach a server.
+fn address(text: &str) -> Result<String, String> {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    match host {
+        Some(host) if !host.is_empty() && !host.contains(char::is_whitespace) => {
+            Ok(text.to_owned())
+        }
+        _ => Err("this begins with https:// or http://, and a host comes after".to_owned()),
+    }
 }
 
 #[derive(Args)]

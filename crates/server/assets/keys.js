@@ -18,6 +18,16 @@
     show();
   });
 
+  // The way up leads to the list as it was: its address has the whole question.
+  const up = document.querySelector("a[data-key=u]");
+  try {
+    if (document.getElementById("results")) {
+      addEventListener("pagehide", () => sessionStorage.setItem("list", location.search));
+    } else if (up) {
+      up.href = "/" + (sessionStorage.getItem("list") ?? "");
+    }
+  } catch { /* it leads to the whole list */ }
+
   const move = (step) => {
     const links = [...document.querySelectorAll("a.ticket")];
     if (!links.length) return;
@@ -45,12 +55,10 @@
       }
       case "j": move(1); break;
       case "k": move(-1); break;
-      case "u": {
-        const up = document.querySelector("a[data-key=u]");
+      case "u":
         if (!up) return;
         up.click();
         break;
-      }
       default: return;
     }
     event.preventDefault();

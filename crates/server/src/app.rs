@@ -22,6 +22,7 @@ use crate::auth;
 use crate::limits::{self, Limiter, Rate};
 use crate::metrics::Metrics;
 use crate::pace::Paced;
+use crate::pages::Failure;
 use crate::store::{Role, Store};
 
 /// What a stranger may make the server hold, in bytes.
@@ -188,7 +189,7 @@ async fn metrics(State(app): State<App>, request: Request) -> Result<Response, P
 
 /// What a page of ours may do: nothing but what it loads from us.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-                      img-src 'self' data:; font-src 'self'; connect-src 'self'; \
+                      img-src 'self'; font-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Around every request: rates, headers, times, a line in the log.
@@ -198,6 +199,13 @@ async fn around(State(app): State<App>, request: Request, next: Next) -> Respons
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "none".to_owned());
     let answer = match too_fast(&app, &request, &method, &route, begun) {
+        // A browser that logs in is shown a page.
+        Some(problem) if route == "/login" => {
+            let wait = problem.wait();
+            let mut answer = Failure::from(problem).into_response();
+            answer.headers_mut().extend(wait.map(|wait| (header::RETRY_AFTER, wait)));
+            answer
+        }
         Some(problem) => problem.into_response(),
         None => next.run(request.map(Paced::of)).await,
     };

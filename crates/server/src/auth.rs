@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::App;
 use crate::api::Problem;
+use crate::pages::Failure;
 use crate::store::{Role, Session};
 
 /// The name of the session's cookie.
@@ -39,7 +40,7 @@ pub enum Refused {
 
 impl IntoResponse for Refused {
     fn into_response(self) -> Response {
-        let (status, text) = match self {
+        let (status, sentence) = match self {
             Refused::LogIn(next) => {
                 return Redirect::to(&format!("/login?next={}", escaped(&next))).into_response();
             }
@@ -56,7 +57,7 @@ impl IntoResponse for Refused {
                 (StatusCode::INTERNAL_SERVER_ERROR, "The server failed; see its log.".to_owned())
             }
         };
-        (status, text).into_response()
+        Failure::new(status, sentence).into_response()
     }
 }
 

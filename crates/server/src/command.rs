@@ -77,9 +77,15 @@ pub fn add_token(place: &Place, name: &str, role: Role) -> Result<String, StartE
     with(place, async |store| Ok(store.add_token("command line", name, role).await?.1))
 }
 
-/// Copies the database as of one moment into a new file.
+/// Copies the database as of one moment into a new file. Both keep the tables that they have: a
+/// backup before an update is one of the version before.
 pub fn backup(place: &Place, file: &Path) -> Result<(), StartError> {
-    with(place, async |store| store.backup(file).await)
+    runtime()?.block_on(async {
+        let store = Store::open_as_it_is(place).await?;
+        let result = store.backup(file).await;
+        store.close().await;
+        Ok(result?)
+    })
 }
 
 /// Takes the tables back to an older version.

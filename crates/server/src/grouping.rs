@@ -13,7 +13,8 @@ const NAMED: usize = 3;
 /// The longest text that a stranger's report puts into a name, in characters.
 const LONGEST: usize = 200;
 
-/// Functions that end programs: no frame up to the last of these says anything.
+/// Functions that end programs: where the innermost frames are these, they say nothing. Further out
+/// they do not matter: what fails while `exit` calls its handlers did not fail by ending.
 const ENDING: [&str; 44] = [
     "abort",
     "raise",
@@ -85,6 +86,14 @@ const STARTING: [&str; 7] = [
     "clone3",
 ];
 
+/// Beginnings of such names: what is around `main` in Rust.
+const STARTING_FAMILIES: [&str; 4] = [
+    "std::sys::backtrace::__rust_begin_short_backtrace",
+    "std::sys_common::backtrace::__rust_begin_short_backtrace",
+    "std::rt::lang_start",
+    "std::thread::Builder::spawn_unchecked",
+];
+
 /// Modules of the system, whose frames count only where there are no others.
 const SYSTEM: [&str; 8] = [
     "libc.so",
@@ -131,11 +140,13 @@ fn head(words: &str) -> &str {
 /// The innermost functions of the program, without what ends and starts programs.
 fn functions(frames: &[Frame]) -> Vec<String> {
     let symbol = |frame: &Frame| frame.symbol.clone().unwrap_or_default();
-    let last = frames.iter().rposition(|frame| ends(&symbol(frame)));
+    let of_system = |frame: &Frame| SYSTEM.iter().any(|module| frame.module.starts_with(module));
+    let ending = |frame: &Frame| ends(&symbol(frame));
+    let run = frames.iter().take_while(|frame| ending(frame) || of_system(frame)).count();
+    let last = frames[..run].iter().rposition(ending);
     let inner = &frames[last.map_or(0, |last| last + 1)..];
-    let outer = inner.iter().position(|frame| STARTING.contains(&symbol(frame).as_str()));
+    let outer = inner.iter().position(|frame| starts(&symbol(frame)));
     let frames = &inner[..outer.unwrap_or(inner.len())];
-    let of_system = |frame: &&Frame| SYSTEM.iter().any(|module| frame.module.starts_with(module));
     let own: Vec<&Frame> = frames.iter().filter(|frame| !of_system(frame)).collect();
     let chosen = if own.is_empty() { frames.iter().collect() } else { own };
     // One frame without a name, and two failures that differ there would look the same.
@@ -145,6 +156,10 @@ fn functions(frames: &[Frame]) -> Vec<String> {
     names.dedup();
     names.truncate(NAMED);
     names
+}
+
+fn starts(symbol: &str) -> bool {
+    STARTING.contains(&symbol) || STARTING_FAMILIES.iter().any(|family| symbol.starts_with(family))
 }
 
 fn ends(symbol: &str) -> bool {
@@ -234,6 +249,49 @@ mod tests {
             ("app", Some("core::panicking::panic_fmt")),
             ("app", Some("app::parse::h0123456789abcdef")),
             ("app", Some("app::main")),
+        ];
+        assert_eq!(names(&panic), ["app::parse", "app::main"]);
+    }
+
+    #[test]
+    fn what_ends_programs_counts_where_it_is_not_the_end() {
+        let handler = [
+            ("app", Some("flush_log")),
+            ("app", Some("at_end")),
+            ("libc.so.6", Some("__run_exit_handlers")),
+            ("libc.so.6", Some("exit")),
+            ("app", Some("main")),
+            ("libc.so.6", Some("__libc_start_call_main")),
+        ];
+        assert_eq!(names(&handler), ["flush_log", "at_end", "main"]);
+        // A function of the program's own that is called like one of the library's.
+        let own = [("app", Some("format")), ("app", Some("error")), ("app", Some("parse"))];
+        assert_eq!(names(&own), ["format", "error", "parse"]);
+        // The library's frames between two that end the program have no names.
+        let stripped = [
+            ("libc.so.6", None),
+            ("libc.so.6", Some("abort")),
+            ("libc.so.6", None),
+            ("app", Some("check")),
+            ("app", Some("main")),
+        ];
+        assert_eq!(names(&stripped), ["check", "main"]);
+    }
+
+    #[test]
+    fn what_is_around_main_in_rust_hides_nothing() {
+        let panic = [
+            ("libc.so.6", Some("abort")),
+            ("app", Some("std::sys::pal::unix::abort_internal")),
+            ("app", Some("std::panicking::rust_panic_with_hook")),
+            ("app", Some("core::panicking::panic_fmt")),
+            ("app", Some("app::parse")),
+            ("app", Some("app::main")),
+            ("app", Some("std::sys::backtrace::__rust_begin_short_backtrace")),
+            ("app", Some("std::rt::lang_start::{{closure}}")),
+            ("app", Some("std::panicking::try")),
+            ("app", Some("std::rt::lang_start_internal")),
+            ("app", Some("main")),
         ];
         assert_eq!(names(&panic), ["app::parse", "app::main"]);
     }

@@ -1,4 +1,4 @@
-//! The interface of a running server: reporters, strangers, maintainers, admins.
+//! The interface of a running server: reporters, strangers, maintainers, admins; on both databases.
 
 mod common;
 
@@ -6,13 +6,63 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 
 use common::client::{Answer, Client};
+use common::postgres::Postgres;
 use common::{Folder, Made, sealed};
 use serde_json::{Value, json};
 use stunt_parcel::messages::EventId;
 use stunt_parcel::{Digest, Identity, InstallationKey};
-use stunt_server::store::Role;
-use stunt_server::{Config, Rate, Running, start};
+use stunt_server::store::{NewBuild, Place, ReplayState, Role};
+use stunt_server::{Clock, Config, Rate, Running, Store, Worker, start};
 use tokio::runtime::Runtime;
+
+/// On which database.
+struct At<'a> {
+    postgres: Option<&'a Postgres>,
+    name: &'static str,
+}
+
+type Test = fn(&At);
+
+macro_rules! suite {
+    ($($name:ident),+ $(,)?) => {
+        const SUITE: &[(&str, Test)] = &[$((stringify!($name), $name)),+];
+        mod sqlite {
+            $(#[test] fn $name() {
+                super::$name(&super::At { postgres: None, name: stringify!($name) });
+            })+
+        }
+    };
+}
+
+suite![
+    a_report_becomes_a_ticket_with_a_double,
+    a_signature_is_kept_with_the_report,
+    what_is_refused_leaves_nothing_behind,
+    who_sends_slowly_keeps_nobody_out,
+    another_method_is_a_problem_in_words,
+    documents_that_say_more_are_refused,
+    everybody_may_do_what_their_role_says,
+    a_session_reads_but_does_not_write_through_the_interface,
+    maintainers_work_on_tickets,
+    a_trackers_key_does_not_come_back,
+    whoever_asks_too_much_waits,
+    health_and_metrics,
+    the_description_is_true,
+    browsers_are_kept_to_our_pages,
+    forms_of_others_are_refused,
+    settings_that_are_left_out_stay,
+    a_replay_under_way_is_given_back,
+    downloads_and_changes_are_logged,
+];
+
+#[test]
+fn everything_on_postgres() {
+    let postgres = Postgres::start();
+    for (name, test) in SUITE {
+        eprintln!("{name}");
+        test(&At { postgres: Some(&postgres), name });
+    }
+}
 
 /// A server in this process, and tokens for it.
 struct World {
@@ -21,21 +71,24 @@ struct World {
     client: Client,
     maintainer: Client,
     admin: Client,
-    _folder: Folder,
+    place: Place,
+    folder: Folder,
 }
 
 impl World {
-    fn new() -> World {
-        World::with(|_| {})
+    fn new(at: &At) -> World {
+        World::with(at, |_| {})
     }
 
-    fn with(change: impl FnOnce(&mut Config)) -> World {
+    fn with(at: &At, change: impl FnOnce(&mut Config)) -> World {
         let folder = Folder::new();
         let runtime = Runtime::new().unwrap();
         let mut config = Config::new(SocketAddr::from(([127, 0, 0, 1], 0)), folder.path());
         config.rate = Rate { per_minute: 0, burst: 0 };
         config.url = Some("https://crashes.example/".to_owned());
+        config.database = at.postgres.map(|postgres| postgres.database(at.name));
         change(&mut config);
+        let place = config.place();
         let running = runtime.block_on(start(config)).unwrap();
         let client = Client::new(format!("http://{}", running.address));
         let token = |role| {
@@ -49,7 +102,8 @@ impl World {
             client,
             running: Some(running),
             runtime,
-            _folder: folder,
+            place,
+            folder,
         }
     }
 
@@ -91,9 +145,8 @@ fn refused(answer: &Answer, status: u16, words: &str) {
     assert!(detail.contains(words), "{detail}");
 }
 
-#[test]
-fn a_report_becomes_a_ticket_with_a_double() {
-    let world = World::new();
+fn a_report_becomes_a_ticket_with_a_double(at: &At) {
+    let world = World::new(at);
     let made = Made::new("1111", &["field", "main"]);
     let ask = json!({"signature": "1111", "program": "parser"});
     assert_eq!(world.client.json("POST", "/api/v1/ask", &ask).json(), json!({"known": false}));
@@ -127,9 +180,8 @@ fn a_report_becomes_a_ticket_with_a_double() {
     assert_eq!(world.maintainer.get("/api/v1/tickets/T-1/double").body, report);
 }
 
-#[test]
-fn a_signature_is_kept_with_the_report() {
-    let world = World::new();
+fn a_signature_is_kept_with_the_report(at: &At) {
+    let world = World::new(at);
     let key = InstallationKey::generate();
     let report = Made::new("1111", &["f"]).report();
     let parcel = stunt_parcel::seal(&report, &world.client.recipient(), Some(&key)).unwrap();
@@ -138,9 +190,8 @@ fn a_signature_is_kept_with_the_report() {
     assert_eq!(ticket["doubles"][0]["signer"], key.public().to_string());
 }
 
-#[test]
-fn what_is_refused_leaves_nothing_behind() {
-    let world = World::with(|config| {
+fn what_is_refused_leaves_nothing_behind(at: &At) {
+    let world = World::with(at, |config| {
         config.sizes.parcel = 200_000;
         config.sizes.report = 100_000;
         config.sizes.unpacked = 1_000_000;
@@ -197,9 +248,8 @@ fn begun(world: &World, promised: usize) -> TcpStream {
     stream
 }
 
-#[test]
-fn who_sends_slowly_keeps_nobody_out() {
-    let world = World::with(|config| config.sizes.at_once = 1 << 20);
+fn who_sends_slowly_keeps_nobody_out(at: &At) {
+    let world = World::with(at, |config| config.sizes.at_once = 1 << 20);
     // Each of these holds all the room there is, or waits for it.
     let slow: Vec<TcpStream> = (0..20).map(|_| begun(&world, 1 << 20)).collect();
     assert_eq!(world.submit(&Made::new("1111", &["f"])).status, 201);
@@ -210,16 +260,14 @@ fn who_sends_slowly_keeps_nobody_out() {
     assert_eq!(world.submit(&large).status, 201);
 }
 
-#[test]
-fn another_method_is_a_problem_in_words() {
-    let world = World::new();
+fn another_method_is_a_problem_in_words(at: &At) {
+    let world = World::new(at);
     refused(&world.client.send("DELETE", "/api/v1/ask", &[], &[]).unwrap(), 405, "openapi.json");
     refused(&world.client.json("POST", "/api/v1/recipient", &json!({})), 405, "openapi.json");
 }
 
-#[test]
-fn documents_that_say_more_are_refused() {
-    let world = World::new();
+fn documents_that_say_more_are_refused(at: &At) {
+    let world = World::new(at);
     for (path, body) in [
         ("/api/v1/ask", json!({"signature": "11", "program": "p", "user": "anna"})),
         ("/api/v1/ask", json!({"program": "p"})),
@@ -238,9 +286,8 @@ fn documents_that_say_more_are_refused() {
     refused(&world.maintainer.get("/api/v1/tickets?after=zzz"), 422, "page");
 }
 
-#[test]
-fn everybody_may_do_what_their_role_says() {
-    let world = World::new();
+fn everybody_may_do_what_their_role_says(at: &At) {
+    let world = World::new(at);
     assert_eq!(world.submit(&Made::new("1111", &["f"])).status, 201);
     for path in
         ["/api/v1/tickets", "/api/v1/tickets/T-1", "/api/v1/tickets/T-1/double", "/api/v1/builds"]
@@ -275,9 +322,8 @@ fn everybody_may_do_what_their_role_says() {
     assert_eq!(world.tickets().len(), 1);
 }
 
-#[test]
-fn a_session_reads_but_does_not_write_through_the_interface() {
-    let world = World::new();
+fn a_session_reads_but_does_not_write_through_the_interface(at: &At) {
+    let world = World::new(at);
     let user = json!({"name": "anna", "password": "correct horse", "role": "maintainer"});
     assert_eq!(world.admin.json("POST", "/api/v1/users", &user).status, 201);
     world.submit(&Made::new("1111", &["f"]));
@@ -293,9 +339,8 @@ fn a_session_reads_but_does_not_write_through_the_interface() {
     refused(&note.unwrap(), 401, "token");
 }
 
-#[test]
-fn maintainers_work_on_tickets() {
-    let world = World::new();
+fn maintainers_work_on_tickets(at: &At) {
+    let world = World::new(at);
     world.submit(&Made::new("1111", &["field", "main"]));
     let note = json!({"text": "known since spring"});
     let note = world.maintainer.json("POST", "/api/v1/tickets/T-1/notes", &note);
@@ -354,9 +399,8 @@ fn maintainers_work_on_tickets() {
     assert_eq!(world.maintainer.get("/api/v1/builds").json(), json!([]));
 }
 
-#[test]
-fn a_trackers_key_does_not_come_back() {
-    let world = World::new();
+fn a_trackers_key_does_not_come_back(at: &At) {
+    let world = World::new(at);
     let tracker =
         json!({"kind": "redmine", "url": "https://r.example", "project": "p", "key": "hunter2"});
     world.change_settings(&json!({"tracker": tracker}));
@@ -368,9 +412,8 @@ fn a_trackers_key_does_not_come_back() {
     refused(&world.admin.json("PUT", "/api/v1/settings", &bad), 422, "doubles");
 }
 
-#[test]
-fn whoever_asks_too_much_waits() {
-    let world = World::with(|config| {
+fn whoever_asks_too_much_waits(at: &At) {
+    let world = World::with(at, |config| {
         config.rate = Rate { per_minute: 1, burst: 3 };
         config.proxies = vec!["127.0.0.1".parse().unwrap()];
     });
@@ -394,11 +437,13 @@ fn whoever_asks_too_much_waits() {
         .collect();
     assert_eq!(statuses.last(), Some(&429), "{statuses:?}");
     assert_ne!(statuses[0], 429);
+    let shown = world.client.send("POST", "/login", &headers, form).unwrap();
+    assert!(shown.status == 429 && shown.retry_after.is_some());
+    assert!(shown.kind.starts_with("text/html"), "a browser is shown a page: {}", shown.kind);
 }
 
-#[test]
-fn health_and_metrics() {
-    let world = World::new();
+fn health_and_metrics(at: &At) {
+    let world = World::new(at);
     assert_eq!(world.client.get("/healthz").body, b"ok\n");
     world.submit(&Made::new("1111", &["secret_function"]));
     world.client.put(b"x", Digest::of(b"x"));
@@ -457,11 +502,20 @@ fn fits(value: &Value, schema: &Value, all: &Value, place: &str) {
         return fits(value, &joined, all, place);
     }
     if let Some(choices) = schema.get("oneOf").and_then(Value::as_array) {
-        let real = choices.iter().find(|choice| choice["type"] != "null").unwrap();
-        if !value.is_null() {
-            fits(value, real, all, place);
+        if value.is_null() && choices.iter().any(|choice| choice["type"] == "null") {
+            return;
         }
-        return;
+        // One of several is known by its kind.
+        let of_kind = |choice: &&Value| {
+            let kinds = &choice["properties"]["kind"]["enum"];
+            choice["type"] != "null"
+                && (kinds.is_null() || kinds.as_array().unwrap().contains(&value["kind"]))
+        };
+        let Some(real) = choices.iter().find(of_kind) else { panic!("{place}: {value} is none") };
+        return fits(value, real, all, place);
+    }
+    if let Some(words) = schema.get("enum").and_then(Value::as_array) {
+        assert!(words.contains(value), "{place}: {value} is not one of {words:?}");
     }
     let kinds = match &schema["type"] {
         Value::Array(kinds) => kinds.clone(),
@@ -503,13 +557,16 @@ fn fits(value: &Value, schema: &Value, all: &Value, place: &str) {
     }
 }
 
-#[test]
-fn the_description_is_true() {
-    let world = World::new();
+fn the_description_is_true(at: &At) {
+    let world = World::new(at);
     let all = world.client.get("/api/v1/openapi.json").json();
     assert!(all["openapi"].as_str().unwrap().starts_with("3."));
     world.submit(&Made::new("1111", &["field", "main"]));
-    world.client.try_count("1111", EventId::random()).unwrap();
+    let event = EventId::random();
+    let (parcel, digest) =
+        sealed(&Made::new("1111", &["field", "main"]).report(), &world.client.recipient());
+    let tracker = json!({"kind": "jira", "url": "https://j.example", "project": "P", "key": "k"});
+    let new_settings = json!({"tracker": tracker});
     let program = std::fs::read("/proc/self/exe").unwrap();
     let headers = [("content-type", "application/octet-stream")];
     let build =
@@ -521,6 +578,16 @@ fn the_description_is_true() {
     let answers = [
         ("post", "/api/v1/ask", world.client.json("POST", "/api/v1/ask", &ask)),
         ("get", "/api/v1/recipient", world.client.get("/api/v1/recipient")),
+        ("post", "/api/v1/counts", world.client.try_count("1111", event).unwrap()),
+        ("post", "/api/v1/counts", world.client.try_count("1111", event).unwrap()),
+        ("put", "/api/v1/reports/{digest}", world.client.put(&parcel, digest)),
+        ("put", "/api/v1/reports/{digest}", world.client.put(&parcel, digest)),
+        ("put", "/api/v1/settings", world.admin.json("PUT", "/api/v1/settings", &new_settings)),
+        (
+            "post",
+            "/api/v1/tickets/{ticket}/issue",
+            world.maintainer.json("POST", "/api/v1/tickets/T-1/issue", &json!({})),
+        ),
         (
             "post",
             "/api/v1/tickets/{ticket}/notes",
@@ -549,7 +616,13 @@ fn the_description_is_true() {
         let schema = &response["content"]["application/json"]["schema"];
         fits(&answer.json(), schema, &all, &format!("{method} {path}"));
     }
+    fits(&new_settings, &json!({"$ref": "/NewSettings"}), &all, "new settings");
     let paths = &all["paths"];
+    let sort = &paths["/api/v1/tickets"]["get"]["parameters"][3];
+    assert_eq!(
+        (&sort["name"], &sort["schema"]["enum"]),
+        (&json!("sort"), &json!(["last-seen", "first-seen", "count", "leak"]))
+    );
     assert_eq!(paths["/api/v1/ask"]["post"]["security"], json!([{}, {"token": []}]));
     assert_eq!(paths["/api/v1/tickets"]["get"]["security"], json!([{"token": []}]));
     let limit = &paths["/api/v1/audit"]["get"]["parameters"][1];
@@ -577,4 +650,201 @@ fn the_description_is_true() {
             );
         }
     }
+}
+
+/// What a page of ours may do.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                      font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
+                      frame-ancestors 'none'";
+
+fn browsers_are_kept_to_our_pages(at: &At) {
+    let world = World::new(at);
+    let login = world.client.get("/login");
+    let text = String::from_utf8(login.body).unwrap();
+    let (_, asset) = text.split_once("stylesheet\" href=\"").unwrap();
+    let asset = asset.split_once('"').unwrap().0;
+    for (path, status) in [
+        ("/login", 200),
+        (asset, 200),
+        ("/api/v1/recipient", 200),
+        ("/healthz", 200),
+        ("/", 303),
+        ("/nothing", 404),
+        ("/api/v1/nothing", 404),
+        ("/api/v1/tickets", 401),
+    ] {
+        let answer = world.client.get(path);
+        assert_eq!(answer.status, status, "{path}");
+        assert_eq!(answer.header("content-security-policy"), POLICY, "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert_eq!(answer.header("referrer-policy"), "same-origin", "{path}");
+        assert_eq!(answer.header("cross-origin-resource-policy"), "same-origin", "{path}");
+        let kept = answer.header("cache-control");
+        assert_eq!(kept == "no-store", path != asset, "{path}: {kept}");
+    }
+}
+
+/// A form with files, its fields in this order: a name, and what it says.
+fn multipart(fields: &[(&str, &str)]) -> (String, Vec<u8>) {
+    let mut form = String::new();
+    for (name, value) in fields {
+        let file = if *name == "file" { "; filename=\"x\"" } else { "" };
+        form += &format!(
+            "--edge\r\ncontent-disposition: form-data; name=\"{name}\"{file}\r\n\r\n{value}\r\n"
+        );
+    }
+    ("multipart/form-data; boundary=edge".to_owned(), (form + "--edge--\r\n").into_bytes())
+}
+
+fn forms_of_others_are_refused(at: &At) {
+    let world = World::new(at);
+    world.submit(&Made::new("1111", &["f"]));
+    let store = world.running.as_ref().unwrap().app.store();
+    let (session, cookie) = world.runtime.block_on(async {
+        store.add_user("test", "anna", "correct horse", Role::Maintainer).await.unwrap();
+        store.log_in("anna", "correct horse").await.unwrap().unwrap()
+    });
+    let cookie = format!("stunt_session={cookie}");
+    let send = |path: &str, kind: &str, site: &str, body: &[u8]| {
+        let headers =
+            [("cookie", cookie.as_str()), ("content-type", kind), ("sec-fetch-site", site)];
+        world.client.send("POST", path, &headers, body).unwrap()
+    };
+    let foreign = |answer: &Answer, what: &str| {
+        assert_eq!(answer.status, 403, "{what}");
+        assert!(answer.kind.starts_with("text/html"), "{what}: a browser is shown a page");
+        let text = String::from_utf8_lossy(&answer.body);
+        assert!(text.contains("not one of this session"), "{what}: {text}");
+    };
+    let csrf = session.csrf.as_str();
+    // No program, so that a form that gets through is told apart from one that does not.
+    let file = ("file", "#!/bin/sh");
+    for (what, fields) in [
+        ("without", vec![file]),
+        ("wrong", vec![("csrf", "0000"), file]),
+        ("late", vec![file, ("csrf", csrf)]),
+        ("after another field", vec![("version", "1"), ("csrf", csrf), file]),
+        ("empty", vec![("csrf", ""), file]),
+    ] {
+        let (kind, form) = multipart(&fields);
+        foreign(&send("/builds", &kind, "same-origin", &form), what);
+    }
+    let (kind, form) = multipart(&[("csrf", csrf), file]);
+    foreign(&send("/builds", &kind, "cross-site", &form), "of another site");
+    assert_eq!(send("/builds", &kind, "same-origin", &form).status, 422, "this is none of others");
+    let kind = "application/x-www-form-urlencoded";
+    for (what, site, form) in [
+        ("without", "same-origin", "text=x".to_owned()),
+        ("wrong", "same-origin", "text=x&csrf=0000".to_owned()),
+        ("of another site", "cross-site", format!("text=x&csrf={csrf}")),
+    ] {
+        foreign(&send("/tickets/T-1/notes", kind, site, form.as_bytes()), what);
+    }
+    let notes = || world.maintainer.get("/api/v1/tickets/T-1").json()["notes"].clone();
+    assert_eq!(notes(), json!([]));
+    let form = format!("text=x&csrf={csrf}");
+    assert_eq!(send("/tickets/T-1/notes", kind, "same-origin", form.as_bytes()).status, 303);
+    assert_eq!(notes()[0]["text"], "x");
+}
+
+fn settings_that_are_left_out_stay(at: &At) {
+    let world = World::new(at);
+    let put = |settings: &Value| world.admin.json("PUT", "/api/v1/settings", settings);
+    let key = || {
+        let store = world.running.as_ref().unwrap().app.store();
+        let tracker = world.runtime.block_on(store.settings()).unwrap().tracker;
+        tracker.map(|tracker| tracker.key().expose().to_owned())
+    };
+    let mut tracker =
+        json!({"kind": "redmine", "url": "https://r.example", "project": "p", "key": "hunter2"});
+    let retention = json!({"fixed_days": 10});
+    let first = json!({"title": "Failures", "tracker": tracker, "retention": retention});
+    assert_eq!(put(&first).status, 200);
+    // What was got is put again, without the key.
+    let got = world.admin.get("/api/v1/settings").json();
+    assert_eq!(got["retention"], json!({"fixed_days": 10, "silent_days": 0, "audit_days": 730}));
+    assert!(got["tracker"]["key"].is_null());
+    assert_eq!(put(&got).json(), got);
+    assert_eq!(key().as_deref(), Some("hunter2"));
+    // What is left out stays.
+    let changed = put(&json!({"doubles_kept": 5, "retention": {"audit_days": 7}})).json();
+    assert_eq!((&changed["title"], &changed["doubles_kept"]), (&json!("Failures"), &json!(5)));
+    assert_eq!(changed["retention"], json!({"fixed_days": 10, "silent_days": 0, "audit_days": 7}));
+    assert_eq!(key().as_deref(), Some("hunter2"));
+    // A key does not go elsewhere, and a new one is taken.
+    tracker.as_object_mut().unwrap().remove("key");
+    tracker["url"] = json!("https://evil.example");
+    refused(&put(&json!({"tracker": tracker})), 422, "key");
+    refused(&put(&json!({"tracker": {"kind": "bugzilla"}})), 400, "form");
+    refused(&put(&json!({"titel": "Failures"})), 400, "form");
+    tracker["url"] = json!("https://r.example/");
+    tracker["project"] = json!("q");
+    assert_eq!(put(&json!({"tracker": tracker})).json()["tracker"]["project"], "q");
+    assert_eq!(key().as_deref(), Some("hunter2"));
+    tracker["key"] = json!("other");
+    assert_eq!(put(&json!({"tracker": tracker})).status, 200);
+    assert_eq!(key().as_deref(), Some("other"));
+    // Only who says so has none.
+    assert_eq!(put(&json!({"tracker": null})).status, 200);
+    assert_eq!(key(), None);
+}
+
+fn downloads_and_changes_are_logged(at: &At) {
+    let world = World::new(at);
+    world.submit(&Made::new("1111", &["f"]));
+    assert_eq!(world.client.get("/api/v1/doubles/1111").status, 200);
+    assert_eq!(world.maintainer.get("/api/v1/tickets/T-1/double").status, 200);
+    world.change_settings(&json!({"title": "Failures", "retention": {"silent_days": 9}}));
+    let log = world.admin.get("/api/v1/audit").json();
+    let lines: Vec<(&str, &str, &str)> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| ["who", "action", "detail"].map(|name| entry[name].as_str().unwrap()).into())
+        .collect();
+    assert!(lines.contains(&("reporter", "double.download", "")), "{lines:?}");
+    assert!(lines.contains(&("token test", "double.download", "")), "{lines:?}");
+    let change = "title: stunt → Failures, days of silent tickets: 0 → 9";
+    assert!(lines.contains(&("token test", "settings.change", change)), "{lines:?}");
+}
+
+fn a_replay_under_way_is_given_back(at: &At) {
+    let mut world = World::with(at, |config| {
+        // A worker that takes its time.
+        let program = config.data.join("worker");
+        std::fs::write(&program, "#!/bin/sh\nexec sleep 10000\n").unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&program, mode).unwrap();
+        config.worker = Some(Worker { program, seconds: 10_000, memory: 1 << 20 });
+    });
+    let made = Made::new("1111", &["f"]);
+    world.submit(&made);
+    let store = world.running.as_ref().unwrap().app.store().clone();
+    let build = NewBuild {
+        build_id: made.build.clone(),
+        name: "parser".to_owned(),
+        version: None,
+        data: vec![0; 10],
+    };
+    let replay = world.runtime.block_on(async {
+        store.add_build("anna", &build).await.unwrap();
+        let ticket = "T-1".parse().unwrap();
+        let replay = store.request_replay("anna", ticket, &made.build).await.unwrap().id;
+        while store.replay(replay).await.unwrap().state != ReplayState::Running {
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        replay
+    });
+    let running = world.running.take().unwrap();
+    world.runtime.block_on(async {
+        running.stop().await;
+        let store = Store::open(&world.place, Clock::Host).await.unwrap();
+        assert_eq!(store.replay(replay).await.unwrap().state, ReplayState::Waiting);
+        let lease = std::time::Duration::from_secs(60);
+        let job = store.take_job("another", lease).await.unwrap();
+        assert_eq!(job.map(|job| job.replay), Some(replay));
+        store.close().await;
+    });
+    let left = std::fs::read_dir(world.folder.path().join("scratch")).unwrap().count();
+    assert_eq!(left, 0, "nothing stays behind");
 }

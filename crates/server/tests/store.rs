@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use common::postgres::Postgres;
+use common::tables::{submission, tables};
 use common::{Folder, Made};
+use sqlx::AssertSqlSafe;
 use stunt_parcel::Digest;
 use stunt_parcel::messages::{Count, EventId};
-use stunt_report::{Limits, Report};
 use stunt_server::store::{
-    Filter, NewBuild, Outcome, Place, ReplayResult, ReplayState, Retention, Role, Settings, Sort,
-    State, StateFilter, Submission, TicketId,
+    Filter, LinkState, NewBuild, Outcome, Place, ReplayResult, ReplayState, Retention, Role,
+    Settings, Sort, State, StateFilter, Submission, TicketId, TrackerSettings,
 };
 use stunt_server::{Clock, Error, Store};
 
@@ -50,16 +51,6 @@ impl World {
     }
 }
 
-fn submission(data: &[u8]) -> Submission {
-    Submission {
-        parcel: Digest::of(&[data, b"sealed"].concat()),
-        digest: Digest::of(data),
-        data: data.to_vec(),
-        report: Report::from_bytes(data, Limits::default()).unwrap().report,
-        signer: None,
-    }
-}
-
 const DAY: Duration = Duration::from_secs(86_400);
 const FIRST: &str = "5d41402abc4b2a76b9719d911017c592ab8eb92f";
 const SECOND: &str = "aaaa402abc4b2a76b9719d911017c592ab8eb92f";
@@ -79,8 +70,10 @@ suite![
     failures_are_grouped,
     nothing_counts_twice,
     the_best_doubles_are_kept,
+    lies_drive_out_nothing_that_was_confirmed,
     new_builds_regress,
     the_list_is_searched_and_paged,
+    common_words_are_found_together,
     people_and_secrets,
     builds_and_replays,
     a_worker_that_is_gone,
@@ -90,6 +83,7 @@ suite![
     strangers_builds_have_an_end,
     what_is_no_text_is_no_fault_of_the_server,
     who_asks_is_given_a_double_of_their_build,
+    issues_are_made_once_and_their_state_comes_back,
 ];
 
 fn on_sqlite(test: Test) {
@@ -114,57 +108,6 @@ fn everything_on_postgres() {
     for (name, test) in SUITE {
         eprintln!("{name}");
         run(Place::Postgres(postgres.database(name)), *test);
-    }
-}
-
-#[test]
-fn tables_go_both_ways() {
-    let postgres = Postgres::start();
-    let folder = Folder::new();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    for place in [
-        Place::Sqlite(folder.path().join("stunt.db")),
-        Place::Postgres(postgres.database("both_ways")),
-    ] {
-        runtime.block_on(async {
-            for _ in 0..2 {
-                let store = Store::open(&place, Clock::Host).await.unwrap();
-                let made = Made::new("0f", &["f", "main"]);
-                store.submit(submission(&made.report())).await.unwrap();
-                assert_eq!(store.totals().await.unwrap().open, 1);
-                store.close().await;
-                Store::migrate_down(&place, 0).await.unwrap();
-            }
-        });
-    }
-}
-
-#[test]
-fn what_older_tables_know_is_kept() {
-    let postgres = Postgres::start();
-    let folder = Folder::new();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    for place in
-        [Place::Sqlite(folder.path().join("stunt.db")), Place::Postgres(postgres.database("older"))]
-    {
-        runtime.block_on(async {
-            let store = Store::open(&place, Clock::Host).await.unwrap();
-            let made = Made::new("0f", &["f", "main"]);
-            for (leak, bytes) in [(32.25, 25), (40.5, 400), (0.0, 2)] {
-                let made = Made { leak, bytes, ..made.clone() };
-                store.submit(submission(&made.report())).await.unwrap();
-            }
-            let before = store.ticket(TicketId(1)).await.unwrap();
-            store.close().await;
-            Store::migrate_down(&place, 1).await.unwrap();
-            let store = Store::open(&place, Clock::Host).await.unwrap();
-            let after = store.ticket(TicketId(1)).await.unwrap();
-            assert_eq!(after.doubles, before.doubles);
-            assert_eq!(after.row.leak_bits, Some(0.0));
-            let bits: Vec<f64> = after.doubles.iter().map(|double| double.leak_bits).collect();
-            assert_eq!(bits, [0.0, 32.25, 40.5]);
-            store.close().await;
-        });
     }
 }
 
@@ -282,6 +225,51 @@ async fn the_best_doubles_are_kept(world: &World) {
     assert!(matches!(world.store.change_settings("a", &none).await, Err(Error::Invalid(_))));
 }
 
+async fn lies_drive_out_nothing_that_was_confirmed(world: &World) {
+    let store = &world.store;
+    let made = Made::new("1111", &["f"]);
+    let build = NewBuild {
+        build_id: FIRST.to_owned(),
+        name: "parser".to_owned(),
+        version: None,
+        data: vec![1, 2, 3],
+    };
+    store.add_build("anna", &build).await.unwrap();
+    // Replays the best double, and says how that ended.
+    let replay = async |ticket, outcome| {
+        store.request_replay("anna", ticket, FIRST).await.unwrap();
+        let job = store.take_job("w", DAY).await.unwrap().unwrap();
+        let result = ReplayResult { outcome, ..ReplayResult::untried("said") };
+        store.finish_job(job.replay, Some("w"), &result).await.unwrap();
+        job.double
+    };
+    let ticket = world.submit(&Made { leak: 30.0, ..made.clone() }).await;
+    let honest = replay(ticket, Outcome::Same).await;
+    for _ in 0..4 {
+        world.submit(&Made { leak: 0.0, ..made.clone() }).await;
+    }
+    assert!(store.report_file(&honest).await.unwrap().is_some());
+    let kept = async || {
+        let doubles = store.ticket(ticket).await.unwrap().doubles;
+        doubles.into_iter().filter(|double| double.kept).collect::<Vec<_>>()
+    };
+    assert_eq!(kept().await.len(), 4, "three as the settings say, and what was confirmed");
+    // Once they were replayed, it is the best again.
+    for _ in 0..3 {
+        assert_ne!(replay(ticket, Outcome::NoFailure).await, honest);
+    }
+    assert_eq!(kept().await[0].digest, honest);
+    assert_eq!(store.ticket(ticket).await.unwrap().row.leak_bits, Some(30.0));
+    // As many better ones that were confirmed drive it out.
+    for leak in [20.0, 10.0, 5.0] {
+        world.submit(&Made { leak, ..made.clone() }).await;
+        replay(ticket, Outcome::Same).await;
+    }
+    let bits: Vec<f64> = kept().await.iter().map(|double| double.leak_bits).collect();
+    assert_eq!(bits, [5.0, 10.0, 20.0]);
+    assert!(store.report_file(&honest).await.unwrap().is_none());
+}
+
 async fn new_builds_regress(world: &World) {
     let state = async |ticket| world.store.ticket(ticket).await.unwrap().row.state;
     let ticket = world.submit(&Made::new("1111", &["f"])).await;
@@ -393,6 +381,65 @@ async fn the_list_is_searched_and_paged(world: &World) {
     assert_eq!((totals.open, totals.fixed, totals.regressed), (44, 1, 0));
 }
 
+async fn common_words_are_found_together(world: &World) {
+    const TICKETS: i64 = 62_000;
+    let pool = tables(&world.place).await;
+    let numbers = match &world.place {
+        Place::Sqlite(_) => format!(
+            "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {TICKETS}) \
+             SELECT i FROM n) numbers"
+        ),
+        Place::Postgres(_) => format!("generate_series(CAST(1 AS BIGINT), {TICKETS}) numbers(i)"),
+    };
+    let terms = |word: &str, which: &str| {
+        format!("INSERT INTO terms (term, ticket) SELECT {word}, i FROM {numbers} WHERE {which}")
+    };
+    for sql in [
+        format!(
+            "INSERT INTO tickets (id, grouping_key, program, kind, title, words, frames, state, \
+             first_seen, last_seen, count, leak) SELECT i, 'key' || i, 'p', 'signal', 'title', \
+             'words', '[]', 'open', 1, i % 1000, 1, 1.0 FROM {numbers}"
+        ),
+        terms("'every'", "1 = 1"),
+        terms("'left'", "i <= 31000"),
+        terms("'right'", "i > 31000"),
+        terms("'few' || (i % 10)", "i % 100 = 0"),
+    ] {
+        sqlx::query(AssertSqlSafe(sql)).execute(&pool).await.unwrap();
+    }
+    pool.close().await;
+    // What is most recent first, and of those the newest.
+    let expected = |which: &dyn Fn(i64) -> bool| {
+        let mut ids: Vec<i64> = (1..=TICKETS).filter(|&id| which(id)).collect();
+        ids.sort_by_key(|id| (-(id % 1000), -id));
+        ids.truncate(150);
+        ids
+    };
+    let found = async |search: &str| {
+        let mut filter = Filter { search: search.to_owned(), limit: 50, ..Filter::default() };
+        let mut ids = Vec::new();
+        for _ in 0..3 {
+            let page = world.store.list(&filter).await.unwrap();
+            ids.extend(page.tickets.iter().map(|ticket| ticket.id.0));
+            filter.after = page.next;
+            if filter.after.is_none() {
+                break;
+            }
+        }
+        ids
+    };
+    let all: &dyn Fn(i64) -> bool = &|_| true;
+    assert_eq!(found("every").await, expected(all));
+    assert_eq!(found("every left").await, expected(&|id| id <= 31_000));
+    assert_eq!(found("right every").await, expected(&|id| id > 31_000));
+    assert_eq!(found("left right").await, [0; 0]);
+    assert_eq!(found("left right every").await, [0; 0]);
+    let few = |id: i64| id % 100 == 0 && id <= 31_000;
+    assert_eq!(found("left few").await, expected(&few));
+    assert_eq!(found("few0 every").await, expected(&|id| id % 100 == 0));
+    assert_eq!(found("few1 every").await, [0; 0]);
+}
+
 async fn people_and_secrets(world: &World) {
     let store = &world.store;
     store.add_user("setup", "anna", "correct horse", Role::Admin).await.unwrap();
@@ -413,6 +460,8 @@ async fn people_and_secrets(world: &World) {
     let (_, cookie) = store.log_in("ben", "battery staple").await.unwrap().unwrap();
     store.log_out(&cookie).await.unwrap();
     assert!(store.session(&cookie).await.unwrap().is_none());
+    let last = store.audit(None, 1).await.unwrap().remove(0);
+    assert_eq!((last.who.as_str(), last.action.as_str()), ("ben", "logout"));
     // A new password or role ends sessions; the last admin stays.
     let (_, cookie) = store.log_in("ben", "battery staple").await.unwrap().unwrap();
     store.set_password("anna", "ben", "another password").await.unwrap();
@@ -510,6 +559,22 @@ async fn builds_and_replays(world: &World) {
     assert_eq!(found.doubles[0].confirmed, Some(true));
     assert!(found.row.leak_bits.unwrap() > 1.0);
 
+    // Another file for a build takes the place of the one before, which nobody needs.
+    let third = NewBuild {
+        build_id: "cccc".to_owned(),
+        name: "parser".to_owned(),
+        version: None,
+        data: b"one".to_vec(),
+    };
+    let before = store.add_build("anna", &third).await.unwrap();
+    let third = NewBuild { data: b"another".to_vec(), ..third };
+    let after = store.add_build("anna", &third).await.unwrap();
+    assert_eq!(store.build_file(&after).await.unwrap(), b"another");
+    if let Place::Sqlite(file) = &world.place {
+        let files = file.with_file_name("builds");
+        assert!(!files.join(&before.digest).exists() && files.join(&after.digest).exists());
+    }
+
     store.remove_build("anna", FIRST).await.unwrap();
     assert!(matches!(store.build(FIRST).await, Err(Error::NotFound(_))));
     // The other has the same bytes, and still has its file.
@@ -528,6 +593,14 @@ async fn a_worker_that_is_gone(world: &World) {
     };
     store.add_build("anna", &new).await.unwrap();
     let replay = store.request_replay("anna", ticket, FIRST).await.unwrap();
+    // Giving it back is no try, and others have it at once; only who has it can.
+    for _ in 0..5 {
+        assert!(store.take_job("w0", DAY).await.unwrap().is_some());
+        store.release_job(replay.id, "other").await.unwrap();
+        assert_eq!(store.replay(replay.id).await.unwrap().state, ReplayState::Running);
+        store.release_job(replay.id, "w0").await.unwrap();
+        assert_eq!(store.replay(replay.id).await.unwrap().state, ReplayState::Waiting);
+    }
     for worker in ["w1", "w2", "w3"] {
         assert!(store.take_job(worker, DAY).await.unwrap().is_some());
         assert!(store.take_job("other", DAY).await.unwrap().is_none());
@@ -573,7 +646,7 @@ async fn old_things_go(world: &World) {
     store.set_state("anna", old, State::Fixed, None).await.unwrap();
     world.later(80 * DAY);
     let swept = store.sweep().await.unwrap();
-    assert_eq!((swept.tickets, swept.receipts), (0, 0));
+    assert_eq!((swept.tickets, swept.receipts, swept.programs), (0, 0, 0));
     world.later(20 * DAY);
     assert_eq!(store.sweep().await.unwrap().receipts, 3);
     // The receipt of the parcel is gone, the report itself is still known.
@@ -591,6 +664,7 @@ async fn old_things_go(world: &World) {
     let swept = store.sweep().await.unwrap();
     assert_eq!(swept.tickets, 2);
     assert!(swept.audit > 0);
+    assert_eq!((swept.programs, store.programs().await.unwrap().len()), (1, 0));
     assert!(store.list(&Filter::default()).await.unwrap().tickets.is_empty());
 }
 
@@ -654,4 +728,103 @@ async fn who_asks_is_given_a_double_of_their_build(world: &World) {
         let bits = double.unwrap().leak_bits;
         assert!((bits - leak).abs() < 1e-9, "{signature}: {bits}");
     }
+}
+
+async fn issues_are_made_once_and_their_state_comes_back(world: &World) {
+    let store = &world.store;
+    let ticket = world.submit(&Made::new("1111", &["f"])).await;
+    let tracker = TrackerSettings::Redmine {
+        url: "https://r.example".to_owned(),
+        project: "p".to_owned(),
+        key: stunt_trackers::Secret::new("k"),
+    };
+    let settings = Settings { tracker: Some(tracker), ..Settings::default() };
+    store.change_settings("anna", &settings).await.unwrap();
+    let link = async || store.link(ticket).await.unwrap().unwrap();
+    let state = async || store.ticket(ticket).await.unwrap().row.state;
+
+    // Asked for once, taken once.
+    store.request_issue("anna", ticket).await.unwrap();
+    assert!(matches!(store.request_issue("anna", ticket).await, Err(Error::Conflict(_))));
+    let taken = store.take_link().await.unwrap().unwrap();
+    assert_eq!((taken.ticket, taken.state), (ticket, LinkState::Creating));
+    assert!(store.take_link().await.unwrap().is_none());
+
+    // Whoever was to make it is gone: it is not made again by itself, but when somebody asks.
+    store.give_up_links().await.unwrap();
+    assert_eq!(link().await.state, LinkState::Creating);
+    world.later(DAY);
+    store.give_up_links().await.unwrap();
+    assert_eq!(link().await.state, LinkState::Failed);
+    assert!(store.take_link().await.unwrap().is_none());
+    store.request_issue("ben", ticket).await.unwrap();
+    store.take_link().await.unwrap().unwrap();
+    store.finish_link(ticket, None, Some("no answer")).await.unwrap();
+    assert_eq!(link().await.error.as_deref(), Some("no answer"));
+    store.request_issue("ben", ticket).await.unwrap();
+    store.take_link().await.unwrap().unwrap();
+    let made =
+        stunt_trackers::Link { id: "7".to_owned(), url: "https://r.example/issues/7".to_owned() };
+    store.finish_link(ticket, Some(&made), None).await.unwrap();
+    let open = link().await;
+    assert_eq!((open.state, open.issue.as_deref()), (LinkState::Open, Some("7")));
+    assert_eq!(open.requested_by, "ben");
+
+    // Its state is asked for when it is stale.
+    assert!(store.stale_link(store.now()).await.unwrap().is_none());
+    world.later(DAY);
+    assert_eq!(store.stale_link(store.now()).await.unwrap().unwrap(), open);
+    store.link_checked(&open, Err("no answer".to_owned())).await.unwrap();
+    assert_eq!((link().await.state, state().await), (LinkState::Open, State::Open));
+    assert_eq!(link().await.error.as_deref(), Some("no answer"));
+    store.totals().await.unwrap();
+
+    // Closed there, fixed here; both or neither.
+    let pool = tables(&world.place).await;
+    sqlx::query("ALTER TABLE audit RENAME TO elsewhere").execute(&pool).await.unwrap();
+    assert!(store.link_checked(&open, Ok(LinkState::Closed)).await.is_err());
+    sqlx::query("ALTER TABLE elsewhere RENAME TO audit").execute(&pool).await.unwrap();
+    pool.close().await;
+    assert_eq!((link().await.state, state().await), (LinkState::Open, State::Open));
+    store.link_checked(&open, Ok(LinkState::Closed)).await.unwrap();
+    let closed = link().await;
+    assert_eq!((closed.state, closed.error.as_deref()), (LinkState::Closed, None));
+    assert_eq!(state().await, State::Fixed);
+    assert_eq!(store.totals().await.unwrap().fixed, 1);
+
+    // Another server says the same, later than a maintainer says something else.
+    store.set_state("anna", ticket, State::Open, None).await.unwrap();
+    store.link_checked(&open, Ok(LinkState::Closed)).await.unwrap();
+    assert_eq!(state().await, State::Open);
+    store.set_state("anna", ticket, State::Fixed, None).await.unwrap();
+    // Opened again there, and here.
+    store.link_checked(&closed, Ok(LinkState::Open)).await.unwrap();
+    assert_eq!(state().await, State::Open);
+    let log = store.audit(None, 100).await.unwrap();
+    let by_tracker: Vec<&str> = log
+        .iter()
+        .rev()
+        .filter(|entry| entry.who == "tracker")
+        .map(|entry| entry.action.as_str())
+        .collect();
+    assert_eq!(by_tracker, ["ticket.fixed", "ticket.open"]);
+
+    // An issue is told that its ticket regressed, once.
+    assert!(store.take_news().await.unwrap().is_none());
+    store.set_state("anna", ticket, State::Fixed, None).await.unwrap();
+    world.later(DAY);
+    world.count("1111", Some(SECOND), None).await;
+    assert_eq!(state().await, State::Regressed);
+    let (told, news) = store.take_news().await.unwrap().unwrap();
+    assert_eq!((told.ticket, told.issue.as_deref()), (ticket, Some("7")));
+    assert!(news.contains(SECOND), "{news}");
+    assert!(store.take_news().await.unwrap().is_none());
+    store.news_failed(ticket, "no answer").await.unwrap();
+    assert_eq!(link().await.error.as_deref(), Some("no answer"));
+    // One that nobody has made an issue of tells nobody.
+    let other = world.submit(&Made::new("2222", &["g"])).await;
+    store.set_state("anna", other, State::Fixed, None).await.unwrap();
+    world.later(DAY);
+    world.count("2222", None, Some("3.0")).await;
+    assert!(store.take_news().await.unwrap().is_none());
 }

@@ -127,6 +127,24 @@ impl Settings {
         }
     }
 
+    /// The key, for whoever writes settings down anew.
+    pub fn key(&self) -> &Secret {
+        match self {
+            Settings::Redmine { key, .. }
+            | Settings::Trac { key, .. }
+            | Settings::GitHub { key, .. }
+            | Settings::GitLab { key, .. }
+            | Settings::Jira { key, .. } => key,
+        }
+    }
+
+    /// Whether a key of the one would go to the same place by the other: the same kind of tracker at
+    /// the same address.
+    pub fn is_where(&self, other: &Settings) -> bool {
+        let address = |settings: &Settings| settings.url().trim().trim_end_matches('/').to_owned();
+        self.name() == other.name() && address(self) == address(other)
+    }
+
     /// Where the tracker is.
     pub fn url(&self) -> &str {
         match self {
@@ -163,6 +181,18 @@ mod tests {
         let settings: Settings = serde_json::from_str(text).unwrap();
         assert_eq!(settings.url(), "https://api.github.com");
         assert!(serde_json::from_str::<Settings>(r#"{"kind":"bugzilla"}"#).is_err());
+    }
+
+    #[test]
+    fn a_place_is_a_kind_and_an_address() {
+        let of = |text: &str| serde_json::from_str::<Settings>(text).unwrap();
+        let one = of(r#"{"kind":"redmine","url":"https://t.example","project":"a","key":"k"}"#);
+        let same = of(r#"{"kind":"redmine","url":"https://t.example/","project":"b","key":""}"#);
+        assert!(one.is_where(&same));
+        let kind = of(r#"{"kind":"gitlab","url":"https://t.example","project":"a/b","key":"k"}"#);
+        let place = of(r#"{"kind":"redmine","url":"https://u.example","project":"a","key":"k"}"#);
+        assert!(!one.is_where(&kind) && !one.is_where(&place));
+        assert_eq!(one.key().expose(), "k");
     }
 
     #[test]

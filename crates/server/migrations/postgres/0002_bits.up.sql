@@ -1,9 +1,12 @@
 -- Doubles may be shorter than their originals, and percentages of unlike lengths do not compare:
 -- doubles go by the bits that they reveal. Those of old reports are in their words, `exactly 32.24
--- bits` or `at most …` or `about …`.
-ALTER TABLE doubles ADD COLUMN leak_bits DOUBLE PRECISION NOT NULL DEFAULT 0;
-UPDATE doubles SET leak_bits =
-    COALESCE(substring(leak_words FROM '[0-9]{1,15}(?:[.][0-9]{1,6})?')::DOUBLE PRECISION, 0);
+-- bits` or `at most …` or `about …`. What says something else, and what an older server writes in the
+-- meantime, ranks behind every report that says its bits: those are 1e15 at most.
+ALTER TABLE doubles ADD COLUMN leak_bits DOUBLE PRECISION NOT NULL DEFAULT 1e15;
+UPDATE doubles SET leak_bits = LEAST(1e15, substring(
+    leak_words FROM '^(?:exactly|at most|about) ([0-9]+(?:[.][0-9]+)?)'
+    )::DOUBLE PRECISION)
+WHERE leak_words ~ '^(exactly|at most|about) [0-9]';
 DROP INDEX doubles_by_ticket;
 CREATE INDEX doubles_by_ticket ON doubles (ticket, leak_bits);
 UPDATE tickets SET leak = COALESCE(

@@ -6,33 +6,63 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::problem::{Document, Path, Problem, Query};
 use crate::App;
 use crate::auth::ByAdmin;
-use crate::store::{AuditEntry, Role, Settings, Token, User};
+use crate::store::{AuditEntry, Role, Settings, Token, TrackerSettings, User};
 
 /// The settings as they are shown: a tracker by its name and place alone.
-fn shown(settings: &Settings) -> serde_json::Value {
+fn shown(settings: &Settings) -> Value {
     let mut value = serde_json::to_value(settings).unwrap_or_default();
-    if let Some(tracker) = value.get_mut("tracker").and_then(serde_json::Value::as_object_mut) {
+    if let Some(tracker) = value.get_mut("tracker").and_then(Value::as_object_mut) {
         tracker.remove("key");
     }
     value
 }
 
-pub(super) async fn settings(
-    State(app): State<App>,
-    _: ByAdmin,
-) -> Result<Json<serde_json::Value>, Problem> {
+pub(super) async fn settings(State(app): State<App>, _: ByAdmin) -> Result<Json<Value>, Problem> {
     Ok(Json(shown(&app.store().settings().await?)))
+}
+
+/// The settings before, with what the document says in their place. What it leaves out stays as it
+/// is, so that nothing is removed by forgetting it; a tracker is removed by `null`. A tracker without
+/// a key has the one from before, as long as that goes to the same place.
+fn changed(before: &Settings, document: Map<String, Value>) -> Result<Settings, Problem> {
+    let wrong = || Problem::malformed("the document does not have the form that is described");
+    let Ok(Value::Object(mut settings)) = serde_json::to_value(before) else {
+        return Err(Problem::internal());
+    };
+    for (name, mut value) in document {
+        match (settings.get_mut(&name), &mut value) {
+            (Some(Value::Object(old)), Value::Object(new)) if name == "retention" => {
+                old.append(new);
+                continue;
+            }
+            (_, Value::Object(tracker)) if name == "tracker" && !tracker.contains_key("key") => {
+                let mut probe = tracker.clone();
+                probe.insert("key".to_owned(), Value::String(String::new()));
+                let probe: TrackerSettings =
+                    serde_json::from_value(Value::Object(probe)).map_err(|_| wrong())?;
+                let kept = before.tracker.as_ref().filter(|before| before.is_where(&probe));
+                let none = || Problem::new(422, "Unprocessable", "a tracker needs a key");
+                let key = kept.ok_or_else(none)?.key().expose();
+                tracker.insert("key".to_owned(), Value::String(key.to_owned()));
+            }
+            _ => {}
+        }
+        settings.insert(name, value);
+    }
+    serde_json::from_value(Value::Object(settings)).map_err(|_| wrong())
 }
 
 pub(super) async fn change_settings(
     State(app): State<App>,
     ByAdmin(by): ByAdmin,
-    Document(new): Document<Settings>,
-) -> Result<Json<serde_json::Value>, Problem> {
+    Document(document): Document<Map<String, Value>>,
+) -> Result<Json<Value>, Problem> {
+    let new = changed(&app.store().settings().await?, document)?;
     app.store().change_settings(&by.name, &new).await?;
     Ok(Json(shown(&app.store().settings().await?)))
 }

@@ -60,3 +60,39 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .method_not_allowed_fallback(problem::not_so)
         .layer(CatchPanicLayer::custom(problem::panicked))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    /// Routes that this file has, as it is written: axum does not tell.
+    fn routes() -> BTreeSet<(String, String)> {
+        let mut routes = BTreeSet::new();
+        let text = include_str!("mod.rs");
+        for line in text.lines().take_while(|line| !line.starts_with("#[cfg(test)]")) {
+            let Some(rest) = line.trim().strip_prefix(".route(\"/api/v1/") else { continue };
+            let (path, handlers) = rest.split_once("\", ").expect("a route on one line");
+            for method in ["get", "post", "put", "delete", "patch", "any"] {
+                let calls = |before: &str| handlers.contains(&format!("{before}{method}("));
+                if handlers.starts_with(&format!("{method}(")) || calls(".") {
+                    routes.insert((format!("/api/v1/{path}"), method.to_owned()));
+                }
+            }
+        }
+        routes
+    }
+
+    #[test]
+    fn every_route_is_described_and_nothing_else_is() {
+        let document = serde_json::to_value(super::document()).unwrap();
+        let mut described = BTreeSet::new();
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for method in methods.as_object().unwrap().keys() {
+                described.insert((path.clone(), method.clone()));
+            }
+        }
+        let routes = routes();
+        assert!(routes.len() > 20, "{routes:?}");
+        assert_eq!(routes, described);
+    }
+}

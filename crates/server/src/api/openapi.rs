@@ -14,14 +14,12 @@ use utoipa::openapi::{
 };
 
 use super::schema::{
-    Answer, Ask, AuditEntry, Build, Count, Counted, KnownDouble, Link, MadeToken, NewNote,
-    NewReplay, NewState, NewToken, NewUser, Note, Page, Problem, Replay, ServerKey, Settings,
-    Stored, Ticket, TicketRow, Token, User,
+    Answer, Ask, AuditEntry, Build, Count, Counted, KnownDouble, Link, LinkState, MadeToken,
+    NewNote, NewReplay, NewRetention, NewSettings, NewState, NewStateWord, NewToken, NewUser, Note,
+    Outcome, Page, Problem, Replay, ReplayResult, ReplayState, Retention, RoleWord, ServerKey,
+    Settings, State, Stored, Ticket, TicketRow, Token, Tracker, User, UserRole,
 };
-use crate::store::Role;
-
-/// Parameters that are numbers; all others are text.
-const NUMBERS: [&str; 2] = ["before", "limit"];
+use crate::store::{Role, Sort, StateFilter};
 
 /// What goes in or comes out.
 #[derive(Clone, Copy)]
@@ -46,6 +44,8 @@ struct Operation {
     takes: Body,
     status: &'static str,
     gives: Body,
+    /// Whether what was done before is answered in the same way by 200.
+    repeats: bool,
 }
 
 use Body::{Bytes, Json as Document, List, Nothing};
@@ -64,12 +64,15 @@ const fn operation(
     status: &'static str,
     gives: Body,
 ) -> Operation {
-    Operation { method, path, what, role, query: &[], takes, status, gives }
+    Operation { method, path, what, role, query: &[], takes, status, gives, repeats: false }
 }
 
-const fn with_query(operation: Operation, query: &'static [&'static str]) -> Operation {
-    let Operation { method, path, what, role, takes, status, gives, .. } = operation;
-    Operation { method, path, what, role, query, takes, status, gives }
+fn with_query(operation: Operation, query: &'static [&'static str]) -> Operation {
+    Operation { query, ..operation }
+}
+
+fn repeating(operation: Operation) -> Operation {
+    Operation { repeats: true, ..operation }
 }
 
 #[rustfmt::skip] // A table.
@@ -80,9 +83,9 @@ fn operations() -> Vec<Operation> {
     let audit = operation(Get, "/api/v1/audit", "Who did what", ADMIN, Nothing, "200", List("AuditEntry"));
     vec![
         operation(Post, "/api/v1/ask", "Is this failure known?", REPORTER, Document("Ask"), "200", Document("Answer")),
-        operation(Post, "/api/v1/counts", "This failure was met once more; 200 if it was counted before", REPORTER, Document("Count"), "201", Document("Counted")),
+        repeating(operation(Post, "/api/v1/counts", "This failure was met once more", REPORTER, Document("Count"), "201", Document("Counted"))),
         operation(Get, "/api/v1/doubles/{signature}", "The report with the lowest leak for a failure", REPORTER, Nothing, "200", Bytes("application/zip")),
-        operation(Put, "/api/v1/reports/{digest}", "Take a sealed report; 200 if it was here before", REPORTER, Bytes("application/age"), "201", Document("Stored")),
+        repeating(operation(Put, "/api/v1/reports/{digest}", "Take a sealed report", REPORTER, Bytes("application/age"), "201", Document("Stored"))),
         operation(Get, "/api/v1/recipient", "To whom reports are sealed", None, Nothing, "200", Document("ServerKey")),
         operation(Get, "/api/v1/openapi.json", "This description", None, Nothing, "200", Bytes("application/json")),
         with_query(list, &["search", "state", "program", "sort", "after", "limit"]),
@@ -98,7 +101,7 @@ fn operations() -> Vec<Operation> {
         with_query(bring, &["version"]),
         operation(Delete, "/api/v1/builds/{name}", "Remove a build, by its build-id", MAINTAINER, Nothing, "204", Nothing),
         operation(Get, "/api/v1/settings", "What admins decided", ADMIN, Nothing, "200", Document("Settings")),
-        operation(Put, "/api/v1/settings", "Decide anew", ADMIN, Document("Settings"), "200", Document("Settings")),
+        operation(Put, "/api/v1/settings", "Decide anew; what is left out stays as it is", ADMIN, Document("NewSettings"), "200", Document("Settings")),
         operation(Get, "/api/v1/tokens", "Tokens", ADMIN, Nothing, "200", List("Token")),
         operation(Post, "/api/v1/tokens", "Make a token", ADMIN, Document("NewToken"), "201", Document("MadeToken")),
         operation(Delete, "/api/v1/tokens/{token}", "Revoke a token", ADMIN, Nothing, "204", Nothing),
@@ -136,6 +139,18 @@ pub fn document() -> OpenApi {
         .schema_from::<Link>()
         .schema_from::<Build>()
         .schema_from::<Settings>()
+        .schema_from::<NewSettings>()
+        .schema_from::<Retention>()
+        .schema_from::<NewRetention>()
+        .schema_from::<Tracker>()
+        .schema_from::<State>()
+        .schema_from::<NewStateWord>()
+        .schema_from::<RoleWord>()
+        .schema_from::<UserRole>()
+        .schema_from::<ReplayState>()
+        .schema_from::<ReplayResult>()
+        .schema_from::<Outcome>()
+        .schema_from::<LinkState>()
         .schema_from::<Token>()
         .schema_from::<NewToken>()
         .schema_from::<MadeToken>()
@@ -153,6 +168,11 @@ pub fn document() -> OpenApi {
 
 fn text() -> RefOr<Schema> {
     RefOr::T(Schema::Object(ObjectBuilder::new().schema_type(Type::String).build()))
+}
+
+fn one_of<const N: usize>(words: [&'static str; N]) -> RefOr<Schema> {
+    let words = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
+    RefOr::T(Schema::Object(words.build()))
 }
 
 fn number() -> RefOr<Schema> {
@@ -185,7 +205,12 @@ fn describe(operation: &Operation) -> utoipa::openapi::path::Operation {
         built = built.parameter(parameter.build());
     }
     for name in operation.query {
-        let kind = if NUMBERS.contains(name) { number() } else { text() };
+        let kind = match *name {
+            "before" | "limit" => number(),
+            "state" => one_of(StateFilter::ALL.map(StateFilter::word)),
+            "sort" => one_of(Sort::ALL.map(Sort::word)),
+            _ => text(),
+        };
         let parameter =
             ParameterBuilder::new().name(*name).parameter_in(ParameterIn::Query).schema(Some(kind));
         built = built.parameter(parameter.build());
@@ -196,11 +221,19 @@ fn describe(operation: &Operation) -> utoipa::openapi::path::Operation {
             .required(Some(Required::True));
         built = built.request_body(Some(body.build()));
     }
-    let mut answer = ResponseBuilder::new().description("Done");
-    if let Some((kind, schema)) = content(operation.gives) {
-        answer = answer.content(kind, ContentBuilder::new().schema(Some(schema)).build());
+    let answer = |words: &str| {
+        let answer = ResponseBuilder::new().description(words);
+        match content(operation.gives) {
+            Some((kind, schema)) => {
+                answer.content(kind, ContentBuilder::new().schema(Some(schema)).build()).build()
+            }
+            None => answer.build(),
+        }
+    };
+    built = built.response(operation.status, answer("Done"));
+    if operation.repeats {
+        built = built.response("200", answer("It was done before, and does not count again"));
     }
-    built = built.response(operation.status, answer.build());
     let problem = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
     let problem = ResponseBuilder::new()
         .description("Why not")

@@ -73,6 +73,13 @@ impl Problem {
         Problem { retry_after: Some(Duration::from_secs(15)), ..problem }
     }
 
+    /// When it is worth to try again, as a header has it: whole seconds.
+    pub fn wait(&self) -> Option<HeaderValue> {
+        let wait = self.retry_after?;
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        Some(HeaderValue::from(seconds.max(1)))
+    }
+
     /// Something failed on our side.
     pub fn internal() -> Problem {
         Problem::new(500, "Internal error", "the server failed; its log says why")
@@ -83,6 +90,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.document.status);
         let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let wait = self.wait();
         let mut response = (status, Json(self.document)).into_response();
         let headers = response.headers_mut();
         let kind = HeaderValue::from_static(messages::PROBLEM_TYPE);
@@ -90,9 +98,8 @@ impl IntoResponse for Problem {
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Some(wait) = self.retry_after {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)));
+        if let Some(wait) = wait {
+            headers.insert(header::RETRY_AFTER, wait);
         }
         response
     }

@@ -65,9 +65,11 @@ pub(super) async fn double(
         return Err(none());
     }
     let known = app.store().ask(signature(&text)?).await?;
-    let double = known.and_then(|(_, double)| double).ok_or_else(none)?;
+    let (ticket, double) = known.ok_or_else(none)?;
+    let double = double.ok_or_else(none)?;
     let digest = double.digest.to_string();
     let file = app.store().report_file(&digest).await?.ok_or_else(none)?;
+    app.store().log_action("reporter", "double.download", &ticket.to_string()).await?;
     Ok(report_file(file, &digest))
 }
 

@@ -103,8 +103,8 @@ pub(super) struct TicketRow {
     program: String,
     /// `signal`, `abort`, `panic`, …
     kind: String,
-    /// `open`, `fixed` or `regressed`.
-    state: String,
+    /// What is known about its future.
+    state: State,
     /// Events in all.
     count: i64,
     /// The first event.
@@ -182,11 +182,28 @@ pub(super) struct NewNote {
     text: String,
 }
 
+/// What is known about a failure's future.
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum State {
+    Open,
+    Fixed,
+    Regressed,
+}
+
+/// What can be said about a failure's future.
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum NewStateWord {
+    Open,
+    Fixed,
+}
+
 /// A state to be set.
 #[derive(ToSchema)]
 pub(super) struct NewState {
-    /// `open` or `fixed`.
-    state: String,
+    /// What is said.
+    state: NewStateWord,
     /// The build that has the fix.
     build_id: Option<String>,
 }
@@ -213,14 +230,54 @@ pub(super) struct Replay {
     requested_by: String,
     /// When.
     at: String,
-    /// `waiting`, `running` or `done`.
-    state: String,
+    /// How far it is.
+    state: ReplayState,
     /// When it ended.
     finished: Option<String>,
-    /// What came of it: `outcome`, `ending`, `failure`, `frames`, `stdout`, `stderr`, `message`,
-    /// `seconds`.
-    #[schema(value_type = Option<Object>)]
-    result: Option<String>,
+    /// What came of it.
+    result: Option<ReplayResult>,
+}
+
+/// How far a replay is.
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ReplayState {
+    Waiting,
+    Running,
+    Done,
+}
+
+/// How a run compares with the report.
+#[derive(ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Outcome {
+    Same,
+    SameInAnotherBuild,
+    Different,
+    NoFailure,
+    Untried,
+}
+
+/// What came of a replay.
+#[derive(ToSchema)]
+pub(super) struct ReplayResult {
+    /// How it compares with the report.
+    outcome: Outcome,
+    /// How the run ended, in words.
+    ending: Option<String>,
+    /// The failure in words.
+    failure: Option<String>,
+    /// Its call stack: `module`, `symbol`, `location`, `offset`.
+    #[schema(value_type = Vec<Object>)]
+    frames: Vec<String>,
+    /// What the program printed.
+    stdout: String,
+    /// What it printed to standard error.
+    stderr: String,
+    /// What the worker said, above all why it could not be tried.
+    message: String,
+    /// How long it took.
+    seconds: f64,
 }
 
 /// The issue of a ticket.
@@ -230,8 +287,8 @@ pub(super) struct Link {
     ticket: String,
     /// The kind of tracker.
     tracker: String,
-    /// `waiting`, `creating`, `open`, `closed` or `failed`.
-    state: String,
+    /// How far it is.
+    state: LinkState,
     /// Its name in the tracker.
     issue: Option<String>,
     /// Where people see it.
@@ -244,6 +301,17 @@ pub(super) struct Link {
     checked: Option<String>,
     /// What went wrong last.
     error: Option<String>,
+}
+
+/// How far an issue is.
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum LinkState {
+    Waiting,
+    Creating,
+    Open,
+    Closed,
+    Failed,
 }
 
 /// A build.
@@ -276,12 +344,88 @@ pub(super) struct Settings {
     share_doubles: bool,
     /// How many doubles of a ticket are kept.
     doubles_kept: u32,
-    /// `fixed_days`, `silent_days`, `audit_days`; 0 is never.
-    #[schema(value_type = Object)]
-    retention: String,
-    /// The tracker; its key is written, never read.
-    #[schema(value_type = Option<Object>)]
-    tracker: Option<String>,
+    /// What is removed when.
+    retention: Retention,
+    /// The tracker, if there is one.
+    tracker: Option<Tracker>,
+}
+
+/// What admins decide anew; what is left out stays as it is.
+#[derive(ToSchema)]
+pub(super) struct NewSettings {
+    /// What the pages call themselves: 1 to 100 characters.
+    title: Option<String>,
+    /// Reports and counts need a token.
+    reporters_need_token: Option<bool>,
+    /// Reporters may fetch known doubles.
+    share_doubles: Option<bool>,
+    /// How many doubles of a ticket are kept: 1 to 100.
+    doubles_kept: Option<u32>,
+    /// What is removed when.
+    retention: Option<NewRetention>,
+    /// The tracker; `null` for none.
+    tracker: Option<Tracker>,
+}
+
+/// What is removed after so many days; 0 is never.
+#[derive(ToSchema)]
+pub(super) struct Retention {
+    /// Fixed tickets that were silent.
+    fixed_days: u32,
+    /// All tickets that were silent.
+    silent_days: u32,
+    /// Lines of the audit log.
+    audit_days: u32,
+}
+
+/// What is removed after so many days; what is left out stays as it is.
+#[derive(ToSchema)]
+pub(super) struct NewRetention {
+    /// Fixed tickets that were silent.
+    fixed_days: Option<u32>,
+    /// All tickets that were silent.
+    silent_days: Option<u32>,
+    /// Lines of the audit log.
+    audit_days: Option<u32>,
+}
+
+/// A tracker. Its key is written, never read: without one, that of before is meant, as long as it goes
+/// to the same kind of tracker at the same address.
+#[derive(ToSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(super) enum Tracker {
+    Redmine {
+        url: String,
+        project: String,
+        #[schema(write_only)]
+        key: Option<String>,
+    },
+    Trac {
+        url: String,
+        user: String,
+        #[schema(write_only)]
+        key: Option<String>,
+    },
+    GitHub {
+        url: Option<String>,
+        project: String,
+        #[schema(write_only)]
+        key: Option<String>,
+    },
+    GitLab {
+        url: Option<String>,
+        project: String,
+        #[schema(write_only)]
+        key: Option<String>,
+    },
+    Jira {
+        url: String,
+        project: String,
+        user: Option<String>,
+        #[schema(write_only)]
+        key: Option<String>,
+        issue_type: Option<String>,
+    },
 }
 
 /// A token, without its secret.
@@ -291,8 +435,8 @@ pub(super) struct Token {
     id: i64,
     /// What it is for.
     name: String,
-    /// `reporter`, `maintainer` or `admin`.
-    role: String,
+    /// What it may do.
+    role: RoleWord,
     /// Since when.
     created: String,
     /// Who made it.
@@ -303,13 +447,30 @@ pub(super) struct Token {
     revoked: Option<String>,
 }
 
+/// What a token may do.
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum RoleWord {
+    Reporter,
+    Maintainer,
+    Admin,
+}
+
+/// What a user may do.
+#[derive(ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum UserRole {
+    Maintainer,
+    Admin,
+}
+
 /// A token to be made.
 #[derive(ToSchema)]
 pub(super) struct NewToken {
     /// What it is for.
     name: String,
-    /// `reporter`, `maintainer` or `admin`.
-    role: String,
+    /// What it may do.
+    role: RoleWord,
 }
 
 /// A token that was made.
@@ -329,8 +490,8 @@ pub(super) struct User {
     id: i64,
     /// The name to log in with.
     name: String,
-    /// `maintainer` or `admin`.
-    role: String,
+    /// What it may do.
+    role: UserRole,
     /// Since when.
     created: String,
     /// Since when it may not log in.
@@ -344,8 +505,8 @@ pub(super) struct NewUser {
     name: String,
     /// At least 10 characters.
     password: String,
-    /// `maintainer` or `admin`.
-    role: String,
+    /// What it may do.
+    role: UserRole,
 }
 
 /// A line of the audit log.

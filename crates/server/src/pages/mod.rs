@@ -23,11 +23,14 @@ mod spark;
 mod ticket;
 mod work;
 
+use std::any::Any;
+
 use askama::Template;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::api::Problem;
 use crate::store::{Role, Session};
@@ -58,6 +61,19 @@ pub fn router(app: &App) -> Router<App> {
         .route("/audit", get(audit::page))
         .route("/assets/{version}/{name}", get(assets::file))
         .fallback(nowhere)
+        .layer(caught())
+}
+
+/// What makes a page of a panic.
+fn caught() -> CatchPanicLayer<fn(Box<dyn Any + Send + 'static>) -> Response> {
+    CatchPanicLayer::custom(panicked)
+}
+
+/// A handler panicked: what it said may hold anything, so it is not repeated.
+// The layer hands over a box.
+#[allow(clippy::needless_pass_by_value)]
+fn panicked(_: Box<dyn Any + Send + 'static>) -> Response {
+    Failure::internal().into_response()
 }
 
 /// What every page has around it.
@@ -128,6 +144,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// No page, by its status, and why in a sentence.
+    pub fn new(status: StatusCode, sentence: impl Into<String>) -> Failure {
+        Failure { status, sentence: sentence.into() }
+    }
+
     fn internal() -> Failure {
         Failure {
             status: StatusCode::INTERNAL_SERVER_ERROR,
@@ -205,6 +226,22 @@ mod tests {
         assert_eq!(sentence("there is no such ticket"), "There is no such ticket.");
         assert_eq!(sentence("Done."), "Done.");
         assert_eq!(sentence(""), ".");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_page_that_says_nothing_of_it() {
+        use hyper::service::Service;
+        async fn fails() -> Response {
+            panic!("private");
+        }
+        let router: Router = Router::new().route("/", get(fails)).layer(caught());
+        let service = hyper_util::service::TowerToHyperService::new(router);
+        let request = axum::extract::Request::new(axum::body::Body::empty());
+        let answer = service.call(request).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let text = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        let text = String::from_utf8(text.to_vec()).unwrap();
+        assert!(text.contains("<h1") && !text.contains("private"), "{text}");
     }
 
     #[test]

@@ -67,16 +67,6 @@ fn fields(tracker: Option<&Tracker>) -> Fields {
     }
 }
 
-fn key(tracker: &Tracker) -> &Secret {
-    match tracker {
-        Tracker::Redmine { key, .. }
-        | Tracker::Trac { key, .. }
-        | Tracker::GitHub { key, .. }
-        | Tracker::GitLab { key, .. }
-        | Tracker::Jira { key, .. } => key,
-    }
-}
-
 /// The page.
 pub async fn page(State(app): State<App>, Admin { session }: Admin) -> Answer {
     let settings = app.store().settings().await?;
@@ -122,7 +112,7 @@ impl NewSettings {
             fields(Some(before)).kind == self.tracker && before.url().trim_end_matches('/') == url
         });
         let key = match (self.tracker_key.trim(), kept) {
-            ("", Some(before)) => key(before).clone(),
+            ("", Some(before)) => before.key().clone(),
             (typed, _) => Secret::new(typed),
         };
         let project = project.to_owned();
@@ -194,12 +184,12 @@ mod tests {
         let url = "https://t.example";
         let first = form("redmine", url, "k1").tracker(None).unwrap().unwrap();
         let again = form("redmine", &format!("{url}/"), "").tracker(Some(&first)).unwrap().unwrap();
-        assert_eq!(key(&again).expose(), "k1");
+        assert_eq!(again.key().expose(), "k1");
         let other = form("redmine", "https://evil.example", "").tracker(Some(&first));
         assert!(other.is_err(), "the key does not go to another address");
         assert!(form("gitlab", url, "").tracker(Some(&first)).is_err(), "nor to another tracker");
         let new = form("redmine", url, "k2").tracker(Some(&first)).unwrap().unwrap();
-        assert_eq!(key(&new).expose(), "k2");
+        assert_eq!(new.key().expose(), "k2");
     }
 
     #[test]

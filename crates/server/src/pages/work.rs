@@ -1,10 +1,12 @@
 //! The parts of a ticket's page that change by themselves: replays, and the issue in the tracker.
 //!
-//! While something is under way, a script asks for this part every second; without scripts there is
-//! a link to look again.
+//! While something is under way, a script asks for this part every second, and is answered when there
+//! is news; without scripts there is a link to look again.
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
 use serde::Deserialize;
 
 use super::figures::short;
@@ -44,6 +46,12 @@ pub struct Work {
     address: Option<String>,
     may_ask: bool,
     busy: bool,
+    /// How far everything is, for the next question.
+    seen: String,
+    /// The same in words, to be read out.
+    news: String,
+    /// Whether this is no part of a page, but an answer to a script.
+    alone: bool,
 }
 
 impl Work {
@@ -73,12 +81,16 @@ impl Work {
         let busy = ticket.replays.iter().any(|replay| replay.state != ReplayState::Done)
             || link.as_ref().is_some_and(waits);
         let address = link.as_ref().and_then(|link| link.url.clone());
+        let replays: Vec<ReplayView> = replays.collect();
         Ok(Work {
+            seen: seen(ticket),
+            news: news(replays.first(), link.as_ref()),
+            alone: false,
             id: ticket.row.id.to_string(),
             csrf,
             replayable: ticket.doubles.iter().any(|double| double.kept),
             choices,
-            replays: replays.collect(),
+            replays,
             tracker: store.settings().await?.tracker.map(|tracker| tracker.name()),
             may_ask: link.as_ref().is_none_or(|link| link.state == LinkState::Failed),
             address: address.filter(|it| it.starts_with("https://") || it.starts_with("http://")),
@@ -112,14 +124,41 @@ fn view(replay: Replay) -> ReplayView {
     ReplayView { build: short(&replay.build_id), class, words, replay }
 }
 
-/// The part alone.
+/// How far the replays and the issue of a ticket are, in a word for addresses.
+fn seen(ticket: &Ticket) -> String {
+    let newest = ticket.replays.first().map_or(0, |replay| replay.id);
+    let states = ticket.replays.iter().take(5).map(|replay| replay.state.word());
+    let link = ticket.link.as_ref().map_or("none", |link| link.state.word());
+    format!("{newest}-{}-{link}", states.collect::<Vec<_>>().join("-"))
+}
+
+/// What is read out to those who do not see it change.
+fn news(newest: Option<&ReplayView>, link: Option<&Link>) -> String {
+    let replay = newest.map(|view| format!("Replay: {}.", view.words));
+    let issue = link.map(|link| format!("Issue: {}.", link.state.word()));
+    replay.into_iter().chain(issue).collect::<Vec<_>>().join(" ")
+}
+
+/// What a script knows already.
+#[derive(Deserialize)]
+pub struct Known {
+    #[serde(default)]
+    seen: String,
+}
+
+/// The part alone; nothing while there is no news.
 pub async fn part(
     State(app): State<App>,
     Maintainer { session }: Maintainer,
     Path(id): Path<String>,
+    Query(known): Query<Known>,
 ) -> Answer {
     let ticket = app.store().ticket(id.parse()?).await?;
-    show(&Work::of(&app, &ticket, session.csrf).await?)
+    let work = Work::of(&app, &ticket, session.csrf).await?;
+    if known.seen == work.seen {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    show(&Work { alone: true, ..work })
 }
 
 /// Which build to replay.

@@ -81,6 +81,9 @@ impl Store {
             self.write_file(&digest, &new.data).await?;
         }
         let mut writing = self.writing().await?;
+        let sql = "SELECT digest FROM builds WHERE build_id = $1";
+        let before = sqlx::query(sql).bind(id).fetch_optional(writing.on()).await?;
+        let before = before.map(|row| row.text("digest")).transpose()?;
         let sql = "INSERT INTO builds (build_id, name, version, bytes, digest, added, added_by) \
                    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (build_id) DO UPDATE SET \
                    name = excluded.name, version = excluded.version, bytes = excluded.bytes, \
@@ -107,7 +110,12 @@ impl Store {
         }
         super::submit::meet(writing.on(), Some(id), None, now).await?;
         note_action(writing.on(), now, by, "build.add", id, &name).await?;
+        let unused = match before {
+            Some(before) => self.unused(writing.on(), &before).await?,
+            None => None,
+        };
         writing.commit().await?;
+        remove(unused).await;
         build(&row)
     }
 
@@ -150,15 +158,21 @@ impl Store {
         let sql = "DELETE FROM builds WHERE build_id = $1";
         sqlx::query(sql).bind(build_id).execute(writing.on()).await?;
         note_action(writing.on(), now, by, "build.remove", build_id, &build.name).await?;
-        let sql = "SELECT COUNT(*) AS n FROM builds WHERE digest = $1";
-        let row = sqlx::query(sql).bind(&build.digest).fetch_one(writing.on()).await?;
-        let unused = row.number("n")? == 0;
+        let unused = self.unused(writing.on(), &build.digest).await?;
         writing.commit().await?;
-        if let Some(path) = self.path_of(&build.digest).filter(|_| unused) {
-            // A file that stays behind is harmless.
-            let _ = tokio::fs::remove_file(path).await;
-        }
+        remove(unused).await;
         Ok(())
+    }
+
+    /// The file of a digest, if builds are files and none has this one.
+    async fn unused(
+        &self,
+        on: &mut sqlx::AnyConnection,
+        digest: &str,
+    ) -> Result<Option<PathBuf>, Error> {
+        let sql = "SELECT COUNT(*) AS n FROM builds WHERE digest = $1";
+        let row = sqlx::query(sql).bind(digest).fetch_one(on).await?;
+        Ok(if row.number("n")? == 0 { self.path_of(digest) } else { None })
     }
 
     fn path_of(&self, digest: &str) -> Option<PathBuf> {
@@ -178,5 +192,12 @@ impl Store {
         tokio::fs::rename(&part, &path).await.map_err(failed)?;
         let folder = tokio::fs::File::open(folder).await.map_err(failed)?;
         folder.sync_all().await.map_err(failed)
+    }
+}
+
+/// Removes a file that no build has any more. One that stays behind is harmless.
+async fn remove(unused: Option<PathBuf>) {
+    if let Some(path) = unused {
+        let _ = tokio::fs::remove_file(path).await;
     }
 }

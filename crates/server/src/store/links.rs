@@ -2,7 +2,8 @@
 //!
 //! Always: a ticket has at most one issue. Somebody asks for it, a task makes it, and later asks for
 //! its state; two servers never make the same issue, because making it needs a lease. An issue that
-//! a server began and did not finish is not made again by itself: it may be there already.
+//! a server began and did not finish is not made again by itself: it may be there already. An issue is
+//! told that its ticket regressed, once or not at all.
 
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use serde::Serialize;
 use sqlx::any::AnyRow;
 
 use super::settings::note_action;
+use super::work::put_state;
 use super::{Columns, Error, State, Store, TicketId};
 use crate::clock::Moment;
 use crate::grouping::cut;
@@ -127,7 +129,7 @@ impl Store {
     }
 
     /// Takes an issue that is to be made.
-    pub(crate) async fn take_link(&self) -> Result<Option<Link>, Error> {
+    pub async fn take_link(&self) -> Result<Option<Link>, Error> {
         let sql = "SELECT ticket FROM links WHERE state = 'waiting' ORDER BY at LIMIT 1";
         let row = sqlx::query(sql).fetch_optional(self.reading()).await?;
         let Some(row) = row else { return Ok(None) };
@@ -143,7 +145,7 @@ impl Store {
     }
 
     /// Gives up issues whose maker is gone.
-    pub(crate) async fn give_up_links(&self) -> Result<(), Error> {
+    pub async fn give_up_links(&self) -> Result<(), Error> {
         let mut writing = self.writing().await?;
         let sql = "UPDATE links SET state = 'failed', error = $1 \
                    WHERE state = 'creating' AND lease < $2";
@@ -154,7 +156,7 @@ impl Store {
 
     /// Writes down that an issue was made, or why not. A link is there in both cases if the tracker
     /// made an incomplete one.
-    pub(crate) async fn finish_link(
+    pub async fn finish_link(
         &self,
         ticket: TicketId,
         made: Option<&stunt_trackers::Link>,
@@ -181,8 +183,34 @@ impl Store {
         writing.commit().await
     }
 
+    /// An issue that is to be told something, and what. It is taken: nobody else will tell it, and
+    /// whether it arrives is the taker's business.
+    pub async fn take_news(&self) -> Result<Option<(Link, String)>, Error> {
+        let sql = "SELECT ticket, news FROM links WHERE news IS NOT NULL \
+                   AND state IN ('open', 'closed') LIMIT 1";
+        let row = sqlx::query(sql).fetch_optional(self.reading()).await?;
+        let Some(row) = row else { return Ok(None) };
+        let (ticket, news) = (row.number("ticket")?, row.text("news")?);
+        let mut writing = self.writing().await?;
+        let sql = format!(
+            "UPDATE links SET news = NULL WHERE ticket = $1 AND news = $2 RETURNING {COLUMNS}"
+        );
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(ticket).bind(&news);
+        let row = query.fetch_optional(writing.on()).await?;
+        writing.commit().await?;
+        row.map(|row| Ok((link(&row)?, news))).transpose()
+    }
+
+    /// Writes down why an issue could not be told something.
+    pub async fn news_failed(&self, ticket: TicketId, why: &str) -> Result<(), Error> {
+        let mut writing = self.writing().await?;
+        let sql = "UPDATE links SET error = $1 WHERE ticket = $2";
+        sqlx::query(sql).bind(cut(why)).bind(ticket.0).execute(writing.on()).await?;
+        writing.commit().await
+    }
+
     /// An issue whose state was not asked for since `before`, if there is one.
-    pub(crate) async fn stale_link(&self, before: Moment) -> Result<Option<Link>, Error> {
+    pub async fn stale_link(&self, before: Moment) -> Result<Option<Link>, Error> {
         let sql = format!(
             "SELECT {COLUMNS} FROM links WHERE state IN ('open', 'closed') AND checked < $1 \
              ORDER BY checked LIMIT 1"
@@ -192,8 +220,9 @@ impl Store {
     }
 
     /// Writes down what the tracker answered. An issue that was closed since makes its ticket fixed,
-    /// one that was opened again makes it open.
-    pub(crate) async fn link_checked(
+    /// one that was opened again makes it open: both or neither is written, since the change is seen
+    /// once.
+    pub async fn link_checked(
         &self,
         link: &Link,
         answer: Result<LinkState, String>,
@@ -213,26 +242,38 @@ impl Store {
             .bind(link.state.word())
             .execute(writing.on())
             .await?;
-        writing.commit().await?;
         // Another server may have seen the change first.
         if changed.rows_affected() > 0 && state != link.state {
-            let ticket = self.state_of(link.ticket).await?;
-            match (state, ticket) {
-                (LinkState::Closed, State::Open | State::Regressed) => {
-                    self.set_state("tracker", link.ticket, State::Fixed, None).await?;
-                }
-                (LinkState::Open, State::Fixed) => {
-                    self.set_state("tracker", link.ticket, State::Open, None).await?;
-                }
-                _ => {}
+            let ticket = state_of(writing.on(), link.ticket).await?;
+            let follows = match (state, ticket) {
+                (LinkState::Closed, State::Open | State::Regressed) => Some(State::Fixed),
+                (LinkState::Open, State::Fixed) => Some(State::Open),
+                _ => None,
+            };
+            if let Some(follows) = follows {
+                put_state(writing.on(), now, "tracker", link.ticket, follows, None).await?;
             }
         }
+        writing.commit().await?;
+        self.forget_totals().await;
         Ok(())
     }
+}
 
-    async fn state_of(&self, ticket: TicketId) -> Result<State, Error> {
-        let sql = "SELECT state FROM tickets WHERE id = $1";
-        let row = sqlx::query(sql).bind(ticket.0).fetch_optional(self.reading()).await?;
-        row.ok_or(Error::NotFound("ticket"))?.text("state")?.parse()
-    }
+/// Has a task tell something to the issue of a ticket, if it has one, in place of what it was not
+/// told yet.
+pub(super) async fn add_news(
+    on: &mut sqlx::AnyConnection,
+    ticket: i64,
+    news: &str,
+) -> Result<(), Error> {
+    let sql = "UPDATE links SET news = $1 WHERE ticket = $2 AND issue IS NOT NULL";
+    sqlx::query(sql).bind(news).bind(ticket).execute(on).await?;
+    Ok(())
+}
+
+async fn state_of(on: &mut sqlx::AnyConnection, ticket: TicketId) -> Result<State, Error> {
+    let sql = "SELECT state FROM tickets WHERE id = $1";
+    let row = sqlx::query(sql).bind(ticket.0).fetch_optional(on).await?;
+    row.ok_or(Error::NotFound("ticket"))?.text("state")?.parse()
 }

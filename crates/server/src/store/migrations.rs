@@ -12,7 +12,7 @@ use super::Dialect;
 /// A version: its number, its name, how to get there and how to get back.
 type Version = (i64, &'static str, &'static str, &'static str);
 
-const SQLITE: [Version; 2] = [
+const SQLITE: [Version; 3] = [
     (
         1,
         "first",
@@ -25,9 +25,15 @@ const SQLITE: [Version; 2] = [
         include_str!("../../migrations/sqlite/0002_bits.up.sql"),
         include_str!("../../migrations/sqlite/0002_bits.down.sql"),
     ),
+    (
+        3,
+        "news",
+        include_str!("../../migrations/sqlite/0003_news.up.sql"),
+        include_str!("../../migrations/sqlite/0003_news.down.sql"),
+    ),
 ];
 
-const POSTGRES: [Version; 2] = [
+const POSTGRES: [Version; 3] = [
     (
         1,
         "first",
@@ -39,6 +45,12 @@ const POSTGRES: [Version; 2] = [
         "bits",
         include_str!("../../migrations/postgres/0002_bits.up.sql"),
         include_str!("../../migrations/postgres/0002_bits.down.sql"),
+    ),
+    (
+        3,
+        "news",
+        include_str!("../../migrations/postgres/0003_news.up.sql"),
+        include_str!("../../migrations/postgres/0003_news.down.sql"),
     ),
 ];
 

@@ -6,6 +6,7 @@
 
 mod builds;
 mod links;
+mod list;
 mod migrations;
 mod people;
 mod replays;
@@ -109,6 +110,12 @@ impl Store {
         let store = Store::connect(place, clock).await?;
         store.migrator().run(&store.inner.pool).await?;
         Ok(store)
+    }
+
+    /// Opens the database with the tables that it has, of whichever version they are: for whoever
+    /// copies it.
+    pub async fn open_as_it_is(place: &Place) -> Result<Store, Error> {
+        Store::connect(place, Clock::Host).await
     }
 
     /// Takes the tables back to an older version; 0 removes them all, with everything in them.

@@ -15,6 +15,7 @@ use rand::rngs::OsRng;
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use stunt_parcel::Digest;
+use tokio::sync::Semaphore;
 
 use super::settings::note_action;
 use super::{Columns, Error, Store};
@@ -22,6 +23,8 @@ use crate::clock::Moment;
 
 /// How long a session lasts.
 const SESSION: Duration = Duration::from_secs(14 * 86_400);
+/// How many passwords are hashed at a time; each takes 19 MiB.
+const HASHES: usize = 4;
 /// The shortest password.
 const SHORTEST: usize = 10;
 
@@ -120,18 +123,26 @@ fn hash_of(secret: &str) -> String {
     Digest::of(secret.as_bytes()).to_string()
 }
 
-/// The hash of a password. It takes its time by design, so it runs aside.
+/// Does what takes its time and memory by design: aside, and few at a time, so that no number of
+/// logins takes all of either. Nothing if it panicked.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    static PLACES: Semaphore = Semaphore::const_new(HASHES);
+    let _place = PLACES.acquire().await.ok()?;
+    tokio::task::spawn_blocking(work).await.ok()
+}
+
+/// The hash of a password.
 async fn hash_password(password: String) -> Result<String, Error> {
-    let hash = tokio::task::spawn_blocking(move || {
+    let hash = aside(move || {
         Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string())
     });
     let failed = || Error::Invalid("the password cannot be hashed".to_owned());
-    hash.await.map_err(|_| failed())?.map_err(|_| failed())
+    hash.await.ok_or_else(failed)?.map_err(|_| failed())
 }
 
 /// Whether a password has this hash.
 async fn verify(password: String, hash: String) -> bool {
-    let verified = tokio::task::spawn_blocking(move || {
+    let verified = aside(move || {
         PasswordHash::new(&hash)
             .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
     });
@@ -305,8 +316,12 @@ impl Store {
     /// Logs out.
     pub async fn log_out(&self, cookie: &str) -> Result<(), Error> {
         let mut writing = self.writing().await?;
-        let sql = "DELETE FROM sessions WHERE digest = $1";
-        sqlx::query(sql).bind(hash_of(cookie)).execute(writing.on()).await?;
+        let sql = "DELETE FROM sessions WHERE digest = $1 RETURNING user_id";
+        let row = sqlx::query(sql).bind(hash_of(cookie)).fetch_optional(writing.on()).await?;
+        let Some(row) = row else { return Ok(()) };
+        let sql = "SELECT name FROM users WHERE id = $1";
+        let row = sqlx::query(sql).bind(row.number("user_id")?).fetch_one(writing.on()).await?;
+        note_action(writing.on(), self.now(), &row.text("name")?, "logout", "", "").await?;
         writing.commit().await
     }
 
@@ -386,4 +401,33 @@ fn token(row: &AnyRow) -> Result<Token, Error> {
         used: row.maybe_moment("used")?,
         revoked: row.maybe_moment("revoked")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn few_passwords_are_hashed_at_a_time() {
+        let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let mut tasks = Vec::new();
+        for _ in 0..40 {
+            let (now, most) = (Arc::clone(&now), Arc::clone(&most));
+            tasks.push(tokio::spawn(aside(move || {
+                let others = now.fetch_add(1, Ordering::SeqCst);
+                most.fetch_max(others + 1, Ordering::SeqCst);
+                std::thread::sleep(Duration::from_millis(5));
+                now.fetch_sub(1, Ordering::SeqCst);
+            })));
+        }
+        for task in tasks {
+            assert!(task.await.unwrap().is_some());
+        }
+        assert!(most.load(Ordering::SeqCst) <= HASHES);
+        assert!(aside(|| panic!("on purpose")).await.is_none(), "a panic takes no place with it");
+        assert!(aside(|| ()).await.is_some());
+    }
 }

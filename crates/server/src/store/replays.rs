@@ -261,6 +261,16 @@ impl Store {
         .transpose()
     }
 
+    /// Gives back a job that its worker will not finish, as if it had never been taken: another may
+    /// have it at once.
+    pub async fn release_job(&self, id: i64, worker: &str) -> Result<(), Error> {
+        let mut writing = self.writing().await?;
+        let sql = "UPDATE replays SET state = 'waiting', worker = NULL, lease = NULL, \
+                   tries = tries - 1 WHERE id = $1 AND state = 'running' AND worker = $2";
+        sqlx::query(sql).bind(id).bind(worker).execute(writing.on()).await?;
+        writing.commit().await
+    }
+
     /// Writes down what came of a job, and what follows from it: whether the double is as good as
     /// its report says, and whether the build seems to have the failure fixed. Nothing happens if
     /// `worker` lost the job in the meantime; without a worker the server itself gives it up.

@@ -97,6 +97,36 @@ pub(super) async fn doubles_kept(on: &mut AnyConnection) -> Result<usize, Error>
     Ok(read(on).await?.doubles_kept.max(1) as usize)
 }
 
+/// What is other than before, for the log. A key is said to be new, and nothing more.
+fn changes(before: &Settings, after: &Settings) -> String {
+    let tracker = |settings: &Settings| {
+        let tracker = settings.tracker.as_ref();
+        tracker.map_or("none".to_owned(), |it| format!("{} at {}", it.name(), it.url()))
+    };
+    let (old, new) = (before.retention, after.retention);
+    let all = [
+        ("title", before.title.clone(), after.title.clone()),
+        (
+            "token needed",
+            before.reporters_need_token.to_string(),
+            after.reporters_need_token.to_string(),
+        ),
+        ("doubles shared", before.share_doubles.to_string(), after.share_doubles.to_string()),
+        ("doubles kept", before.doubles_kept.to_string(), after.doubles_kept.to_string()),
+        ("days of fixed tickets", old.fixed_days.to_string(), new.fixed_days.to_string()),
+        ("days of silent tickets", old.silent_days.to_string(), new.silent_days.to_string()),
+        ("days of the log", old.audit_days.to_string(), new.audit_days.to_string()),
+        ("tracker", tracker(before), tracker(after)),
+    ];
+    let changed = all.into_iter().filter(|(_, before, after)| before != after);
+    let mut changed: Vec<String> =
+        changed.map(|(what, before, after)| format!("{what}: {before} → {after}")).collect();
+    if before.tracker != after.tracker && tracker(before) == tracker(after) {
+        changed.push("tracker: a new key or project".to_owned());
+    }
+    if changed.is_empty() { "nothing".to_owned() } else { changed.join(", ") }
+}
+
 impl Store {
     /// What the admins decided.
     pub async fn settings(&self) -> Result<Settings, Error> {
@@ -117,16 +147,11 @@ impl Store {
         let value = serde_json::to_string(settings).map_err(|_| Error::Unknown("setting"))?;
         let now = self.now();
         let mut writing = self.writing().await?;
+        let before = read(writing.on()).await?;
         let sql = "INSERT INTO settings (key, value) VALUES ($1, $2) \
                    ON CONFLICT (key) DO UPDATE SET value = excluded.value";
         sqlx::query(sql).bind(KEY).bind(value).execute(writing.on()).await?;
-        let detail = format!(
-            "token needed: {}, doubles shared: {}, kept: {}, tracker: {}",
-            settings.reporters_need_token,
-            settings.share_doubles,
-            settings.doubles_kept,
-            settings.tracker.as_ref().map_or("none", TrackerSettings::name),
-        );
+        let detail = changes(&before, settings);
         note_action(writing.on(), now, by, "settings.change", "", &detail).await?;
         writing.commit().await
     }

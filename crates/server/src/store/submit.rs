@@ -496,7 +496,16 @@ async fn seen(
         let sql = "UPDATE tickets SET state = 'regressed' WHERE id = $1";
         sqlx::query(sql).bind(ticket).execute(&mut *on).await?;
         let target = TicketId(ticket).to_string();
-        super::settings::note_action(on, now, "server", "ticket.regressed", &target, &identity)
+        super::settings::note_action(
+            &mut *on,
+            now,
+            "server",
+            "ticket.regressed",
+            &target,
+            &identity,
+        )
+        .await?;
+        super::links::add_news(on, ticket, &format!("This failed again, in build {identity}."))
             .await?;
     }
     Ok(())
@@ -529,14 +538,24 @@ async fn tally(
     Ok(())
 }
 
-/// Keeps the files of the best reports and drops the others, as the settings say.
+/// Keeps the files of the best reports and drops the others, as the settings say. What a report says
+/// of itself drives out no double that a replay has confirmed: only as many better ones that were
+/// confirmed, too, do.
 pub(super) async fn keep_best(on: &mut AnyConnection, ticket: i64) -> Result<(), Error> {
     let keep = super::settings::doubles_kept(on).await?;
     let sql = format!(
-        "SELECT digest, leak_bits FROM doubles WHERE ticket = $1 AND kept = 1 ORDER BY {BEST}"
+        "SELECT digest, leak_bits, confirmed FROM doubles WHERE ticket = $1 AND kept = 1 \
+         ORDER BY {BEST}"
     );
     let rows = sqlx::query(AssertSqlSafe(sql)).bind(ticket).fetch_all(&mut *on).await?;
-    for row in rows.iter().skip(keep) {
+    let mut confirmed = 0;
+    for (rank, row) in rows.iter().enumerate() {
+        let proved = row.maybe_number("confirmed")? == Some(1);
+        let stays = rank < keep || (proved && confirmed < keep);
+        confirmed += usize::from(proved);
+        if stays {
+            continue;
+        }
         let digest = row.text("digest")?;
         let sql = "DELETE FROM double_data WHERE digest = $1";
         sqlx::query(sql).bind(&digest).execute(&mut *on).await?;

@@ -1,8 +1,6 @@
-//! Tickets as they are shown: the list, one ticket, its double and its history.
+//! Tickets as they are shown: a line of the list, one ticket, its doubles and its history.
 //!
-//! Always: a page of the list is found by its key, so the last page costs what the first does. A
-//! search goes over an index of words; which side leads, words or order, is decided by how many
-//! tickets have the rarest word.
+//! How tickets are searched for is in `list`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,12 +15,9 @@ use stunt_report::Frame;
 use super::submit::{BEST, NO_DOUBLE};
 use super::{Columns, Error, Link, Replay, Store};
 use crate::clock::Moment;
-use crate::grouping;
 
 /// How many days a sparkline has.
 pub(super) const SPARK_DAYS: i64 = 30;
-/// With fewer tickets than this the words lead, with more the order does.
-const FEW: i64 = 3000;
 /// How long the totals are believed.
 const TOTALS_LAST: Duration = Duration::from_secs(20);
 
@@ -110,6 +105,15 @@ pub enum StateFilter {
 }
 
 impl StateFilter {
+    /// All of them.
+    pub const ALL: [StateFilter; 5] = [
+        StateFilter::Unfixed,
+        StateFilter::Open,
+        StateFilter::Regressed,
+        StateFilter::Fixed,
+        StateFilter::All,
+    ];
+
     /// The filter as a word, as in a URL.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -122,7 +126,7 @@ impl StateFilter {
         }
     }
 
-    fn sql(self) -> Option<&'static str> {
+    pub(super) fn sql(self) -> Option<&'static str> {
         Some(match self {
             StateFilter::Unfixed => "t.state <> 'fixed'",
             StateFilter::Open => "t.state = 'open'",
@@ -149,6 +153,9 @@ pub enum Sort {
 }
 
 impl Sort {
+    /// All of them.
+    pub const ALL: [Sort; 4] = [Sort::LastSeen, Sort::FirstSeen, Sort::Count, Sort::Leak];
+
     /// The order as a word, as in a URL.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -160,7 +167,7 @@ impl Sort {
         }
     }
 
-    fn column(self) -> &'static str {
+    pub(super) fn column(self) -> &'static str {
         match self {
             Sort::LastSeen => "last_seen",
             Sort::FirstSeen => "first_seen",
@@ -173,8 +180,8 @@ impl Sort {
 /// Where a page begins: after this ticket. Opaque text in URLs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cursor {
-    value: f64,
-    id: i64,
+    pub(super) value: f64,
+    pub(super) id: i64,
 }
 
 impl fmt::Display for Cursor {
@@ -372,10 +379,10 @@ pub struct Ticket {
     pub link: Option<Link>,
 }
 
-const ROW: &str = "t.id, t.title, t.program, t.kind, t.state, t.count, t.first_seen, \
+pub(super) const ROW: &str = "t.id, t.title, t.program, t.kind, t.state, t.count, t.first_seen, \
                    t.last_seen, t.leak, t.proposed_build";
 
-fn row(row: &AnyRow) -> Result<TicketRow, Error> {
+pub(super) fn row(row: &AnyRow) -> Result<TicketRow, Error> {
     let state: State = row.text("state")?.parse()?;
     let leak = row.figure("leak")?;
     let proposed = row.maybe_text("proposed_build")?;
@@ -394,105 +401,8 @@ fn row(row: &AnyRow) -> Result<TicketRow, Error> {
     })
 }
 
-/// The range of words that begin with a term: from it, up to before the second.
-fn range(term: &str) -> (String, String) {
-    (term.to_owned(), format!("{term}\u{10ffff}"))
-}
-
 impl Store {
-    /// A page of the list.
-    pub async fn list(&self, filter: &Filter) -> Result<Page, Error> {
-        let terms = grouping::terms(&[&filter.search]);
-        let limit = match filter.limit {
-            0 => 50,
-            more => more.min(200),
-        };
-        let mut wheres: Vec<String> = filter.state.sql().map(str::to_owned).into_iter().collect();
-        let mut texts: Vec<String> = Vec::new();
-        if let Some(program) = &filter.program {
-            texts.push(program.clone());
-            wheres.push(format!("t.program = ${}", texts.len()));
-        }
-        let search = filter.search.trim();
-        // Digits alone may be a signature.
-        let named = search.starts_with(['T', 't']).then(|| search.parse::<TicketId>().ok());
-        if let Some(id) = named.flatten() {
-            wheres.push(format!("t.id = {}", id.0));
-        } else if !terms.is_empty() {
-            // Only whole words of what was typed: parts would be found anyway.
-            let whole = whole_words(&filter.search);
-            let lead = self.rarest(&whole).await?;
-            for (index, term) in whole.iter().enumerate() {
-                let (from, to) = range(term);
-                texts.extend([from, to]);
-                let (from, to) = (texts.len() - 1, texts.len());
-                let found = format!("term >= ${from} AND term < ${to}");
-                wheres.push(if lead == Some(index) {
-                    format!("t.id IN (SELECT ticket FROM terms WHERE {found})")
-                } else {
-                    format!("EXISTS (SELECT 1 FROM terms WHERE ticket = t.id AND {found})")
-                });
-            }
-        }
-        let column = filter.sort.column();
-        let (order, beyond) = if filter.sort == Sort::Leak { ("ASC", ">") } else { ("DESC", "<") };
-        if let Some(Cursor { value, id }) = filter.after {
-            let value = match filter.sort {
-                Sort::Leak => format!("{value:?}"),
-                _ => format!("{}", value as i64),
-            };
-            wheres.push(format!("(t.{column}, t.id) {beyond} ({value}, {id})"));
-        }
-        let wheres = if wheres.is_empty() { "1 = 1".to_owned() } else { wheres.join(" AND ") };
-        let sql = format!(
-            "SELECT {ROW} FROM tickets t WHERE {wheres} \
-             ORDER BY t.{column} {order}, t.id {order} LIMIT {}",
-            limit + 1
-        );
-        // Every value of the user is bound; what is written into the text is ours.
-        let mut query = sqlx::query(AssertSqlSafe(sql));
-        for text in texts {
-            query = query.bind(text);
-        }
-        let rows = query.fetch_all(self.reading()).await?;
-        let more = rows.len() > limit;
-        let mut tickets: Vec<TicketRow> =
-            rows.iter().take(limit).map(row).collect::<Result<_, _>>()?;
-        let key = |ticket: &TicketRow| match filter.sort {
-            Sort::LastSeen => ticket.last_seen.0 as f64,
-            Sort::FirstSeen => ticket.first_seen.0 as f64,
-            Sort::Count => ticket.count as f64,
-            Sort::Leak => ticket.leak_bits.unwrap_or(NO_DOUBLE),
-        };
-        let next = tickets.last().filter(|_| more);
-        let next = next.map(|last| Cursor { value: key(last), id: last.id.0 });
-        self.fill_sparks(&mut tickets).await?;
-        Ok(Page { tickets, next })
-    }
-
-    /// Which of the terms should lead, if one is rare enough to.
-    async fn rarest(&self, terms: &[String]) -> Result<Option<usize>, Error> {
-        let mut best = None;
-        for (index, term) in terms.iter().enumerate() {
-            let (from, to) = range(term);
-            let found = sqlx::query(
-                "SELECT COUNT(*) AS n FROM (SELECT 1 AS one FROM terms \
-                 WHERE term >= $1 AND term < $2 LIMIT $3) AS few",
-            )
-            .bind(from)
-            .bind(to)
-            .bind(FEW)
-            .fetch_one(self.reading())
-            .await?
-            .number("n")?;
-            if found < best.map_or(FEW, |(least, _)| least) {
-                best = Some((found, index));
-            }
-        }
-        Ok(best.map(|(_, index)| index))
-    }
-
-    async fn fill_sparks(&self, tickets: &mut [TicketRow]) -> Result<(), Error> {
+    pub(super) async fn fill_sparks(&self, tickets: &mut [TicketRow]) -> Result<(), Error> {
         if tickets.is_empty() {
             return Ok(());
         }
@@ -654,17 +564,4 @@ impl Store {
         };
         rows.iter().map(note).collect()
     }
-}
-
-/// The words of a search as they were typed: not their parts.
-fn whole_words(search: &str) -> Vec<String> {
-    let lower = search.to_lowercase();
-    let mut words: Vec<String> = lower
-        .split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '-'))
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
-        .filter(|word| !word.is_empty())
-        .map(|word| word.chars().take(64).collect())
-        .collect();
-    words.truncate(8);
-    words
 }

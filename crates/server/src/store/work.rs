@@ -4,6 +4,7 @@
 
 use super::settings::note_action;
 use super::{Columns, Error, Note, State, Store, TicketId};
+use crate::clock::Moment;
 
 /// The longest note, in bytes.
 const LONGEST: usize = 20_000;
@@ -40,22 +41,15 @@ impl Store {
         let now = self.now();
         let mut writing = self.writing().await?;
         self.require(writing.on(), ticket).await?;
-        let fixed = state == State::Fixed;
-        let sql = "UPDATE tickets SET state = $1, fixed_at = $2, fixed_build = $3, \
-                   proposed_build = NULL WHERE id = $4";
-        sqlx::query(sql)
-            .bind(state.word())
-            .bind(fixed.then_some(now.0))
-            .bind(build.filter(|_| fixed).map(str::to_ascii_lowercase))
-            .bind(ticket.0)
-            .execute(writing.on())
-            .await?;
-        let (target, detail) = (ticket.to_string(), build.unwrap_or(""));
-        let action = format!("ticket.{state}");
-        note_action(writing.on(), now, by, &action, &target, detail).await?;
+        put_state(writing.on(), now, by, ticket, state, build).await?;
         writing.commit().await?;
-        *self.inner.totals.lock().await = None;
+        self.forget_totals().await;
         Ok(())
+    }
+
+    /// Counts anew how many tickets are in which state, when that is asked for next.
+    pub(super) async fn forget_totals(&self) {
+        *self.inner.totals.lock().await = None;
     }
 
     /// Checks that there is such a ticket.
@@ -68,4 +62,27 @@ impl Store {
         let found = sqlx::query(sql).bind(ticket.0).fetch_optional(on).await?;
         found.map(|_| ()).ok_or(Error::NotFound("ticket"))
     }
+}
+
+/// Sets a ticket's state in a transaction, and says so in the log.
+pub(super) async fn put_state(
+    on: &mut sqlx::AnyConnection,
+    now: Moment,
+    by: &str,
+    ticket: TicketId,
+    state: State,
+    build: Option<&str>,
+) -> Result<(), Error> {
+    let fixed = state == State::Fixed;
+    let sql = "UPDATE tickets SET state = $1, fixed_at = $2, fixed_build = $3, \
+               proposed_build = NULL WHERE id = $4";
+    sqlx::query(sql)
+        .bind(state.word())
+        .bind(fixed.then_some(now.0))
+        .bind(build.filter(|_| fixed).map(str::to_ascii_lowercase))
+        .bind(ticket.0)
+        .execute(&mut *on)
+        .await?;
+    let (target, detail) = (ticket.to_string(), build.unwrap_or(""));
+    note_action(on, now, by, &format!("ticket.{state}"), &target, detail).await
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use stunt_report::{Limits, Report, visible};
-use stunt_trackers::{Attachment, Draft};
+use stunt_trackers::{Attachment, Draft, Tracker};
 use tokio::sync::watch;
 
 use crate::App;
@@ -39,6 +39,11 @@ async fn once(app: &App, poll: Duration) -> Result<(), Error> {
             Ok(made) => store.finish_link(link.ticket, Some(&made), None).await?,
             Err((made, why)) => store.finish_link(link.ticket, made.as_ref(), Some(&why)).await?,
         }
+    }
+    if let Some((link, news)) = store.take_news().await?
+        && let Err(why) = tell(&tracker, &link, format!("{news}\n{}", address(app, &link))).await
+    {
+        store.news_failed(link.ticket, &why).await?;
     }
     // One at a time: a tracker is somebody else's server.
     if let Some(link) = store.stale_link(store.now().minus(poll)).await? {
@@ -106,6 +111,10 @@ fn draft(ticket: &Ticket, bytes: Vec<u8>, url: &str) -> Draft {
     }
 }
 
+fn address(app: &App, link: &Link) -> String {
+    format!("{}/tickets/{}", app.url(), link.ticket)
+}
+
 /// What is attached, and how to use it: the double itself if it is one file, otherwise the report that
 /// holds it.
 fn attachment(ticket: &str, report: Vec<u8>) -> (Attachment, String) {
@@ -129,7 +138,14 @@ fn attachment(ticket: &str, report: Vec<u8>) -> (Attachment, String) {
     (Attachment { name: format!("{ticket}.stunt"), bytes: report }, how.to_owned())
 }
 
-async fn ask(settings: &TrackerSettings, link: &Link) -> Result<LinkState, String> {
+/// Does something with an issue, in its own tracker.
+async fn with<T: Send + 'static>(
+    settings: &TrackerSettings,
+    link: &Link,
+    work: impl FnOnce(&dyn Tracker, &stunt_trackers::Link) -> Result<T, stunt_trackers::Error>
+    + Send
+    + 'static,
+) -> Result<T, String> {
     let (Some(id), Some(url)) = (link.issue.clone(), link.url.clone()) else {
         return Err("the issue has no name".to_owned());
     };
@@ -137,12 +153,19 @@ async fn ask(settings: &TrackerSettings, link: &Link) -> Result<LinkState, Strin
         return Err(format!("the issue is in {}, which is not set up any more", link.tracker));
     }
     let settings = settings.clone();
-    let answer = tokio::task::spawn_blocking(move || {
+    let done = tokio::task::spawn_blocking(move || {
         let tracker = settings.tracker().map_err(|error| error.to_string())?;
-        let state = tracker.state(&stunt_trackers::Link { id, url });
-        state.map_err(|error| error.to_string())
+        work(&*tracker, &stunt_trackers::Link { id, url }).map_err(|error| error.to_string())
     });
-    let answer = answer.await.map_err(|_| "the tracker's client failed".to_owned())??;
+    done.await.map_err(|_| "the tracker's client failed".to_owned())?
+}
+
+async fn tell(settings: &TrackerSettings, link: &Link, text: String) -> Result<(), String> {
+    with(settings, link, move |tracker, issue| tracker.comment(issue, &text)).await
+}
+
+async fn ask(settings: &TrackerSettings, link: &Link) -> Result<LinkState, String> {
+    let answer = with(settings, link, |tracker, issue| tracker.state(issue)).await?;
     Ok(match answer {
         stunt_trackers::State::Open => LinkState::Open,
         stunt_trackers::State::Closed => LinkState::Closed,

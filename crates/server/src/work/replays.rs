@@ -54,9 +54,15 @@ pub async fn replays(
             Ok(Some(job)) => {
                 let begun = Instant::now();
                 let result = tokio::select! {
-                    result = one(&app, &worker, &scratch, &job) => result,
-                    // Another server takes the job when the lease is over.
-                    _ = stopped.wait_for(|stop| *stop) => return,
+                    result = one(&app, &worker, &scratch, &job) => Some(result),
+                    _ = stopped.wait_for(|stop| *stop) => None,
+                };
+                let Some(result) = result else {
+                    // If this fails, another server takes the job when the lease is over.
+                    if let Err(error) = app.store().release_job(job.replay, &name).await {
+                        tracing::error!(%error, "giving a replay back");
+                    }
+                    return;
                 };
                 let mut result = result.unwrap_or_else(|error| {
                     tracing::error!(%error, "a replay");

@@ -1,7 +1,11 @@
 //! By keys alone: the skip link, searching, walking through the list, and turning the keys off.
 
+use std::time::Duration;
+
+use stunt_server::store::{NewBuild, Outcome, ReplayResult, TicketId};
+
 use crate::logged_in;
-use crate::site::Site;
+use crate::site::{Site, webserver};
 
 const FOCUSED: &str = "document.activeElement.textContent.trim()";
 
@@ -56,7 +60,8 @@ fn the_list_can_be_walked_by_keys() {
     page.go(|page| page.key("Enter"));
     assert!(page.path().starts_with("/tickets/T-"));
     page.go(|page| page.key("u"));
-    assert_eq!(page.path(), "/");
+    assert!(page.path().starts_with("/?search=json"), "the list is as it was: {}", page.path());
+    assert_eq!(page.eval("document.querySelectorAll('a.ticket').length"), 1);
 
     // Keys can be turned off, and that is remembered.
     page.click("#keys");
@@ -67,5 +72,41 @@ fn the_list_can_be_walked_by_keys() {
     page.wait_for("document.getElementById('keys').textContent === 'Keys are off'");
     page.key("j");
     assert_eq!(page.eval("document.activeElement === document.body"), true);
+    assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+#[test]
+fn what_changes_by_itself_is_read_out() {
+    let site = Site::start(None).with_tickets();
+    let (store, ticket) = (site.store(), TicketId(1));
+    let build_id = webserver().0.program.build_id.unwrap();
+    site.wait(async {
+        let build = NewBuild {
+            build_id: build_id.clone(),
+            name: "webserver".to_owned(),
+            version: None,
+            data: vec![0; 10],
+        };
+        store.add_build("max", &build).await.unwrap();
+        store.request_replay("max", ticket, &build_id).await.unwrap();
+    });
+    let mut page = logged_in(&site, "max");
+    page.open(&format!("{}/tickets/T-1", site.url));
+    assert!(page.text("#work").contains("waits for a worker"));
+    page.eval("for (const id of ['work', 'news']) document.getElementById(id).same = true; 1");
+    // While there is no news, nothing is swapped under the reader.
+    let asked = "performance.getEntriesByType('resource').filter((it) => \
+                 it.name.includes('/work?seen=')).length";
+    page.wait_for(&format!("{asked} >= 2"));
+    assert_eq!(page.eval("document.getElementById('work').same"), true);
+    assert_eq!(page.text("#news"), "");
+    site.wait(async {
+        let job = store.take_job("test", Duration::from_secs(60)).await.unwrap().unwrap();
+        let result = ReplayResult { outcome: Outcome::Same, ..ReplayResult::untried("") };
+        store.finish_job(job.replay, Some("test"), &result).await.unwrap();
+    });
+    page.wait_for("document.querySelector('.verdict').innerText === 'fails as reported'");
+    page.wait_for("document.getElementById('news').textContent === 'Replay: fails as reported.'");
+    assert_eq!(page.eval("document.getElementById('news').same"), true, "what is read out stays");
     assert_eq!(page.complaints(), Vec::<String>::new());
 }

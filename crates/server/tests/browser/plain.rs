@@ -1,5 +1,9 @@
 //! Without scripts everything works: forms, links, and looking again.
 
+use std::time::Duration;
+
+use stunt_server::store::{Outcome, ReplayResult};
+
 use crate::chromium::Page;
 use crate::site::Site;
 use crate::{log_in, logged_in};
@@ -49,6 +53,38 @@ fn a_maintainer_needs_no_scripts() {
     assert_eq!(page.path(), "/login");
     page.open(&site.url);
     assert!(page.path().starts_with("/login"));
+}
+
+#[test]
+fn a_replay_is_looked_at_again_without_scripts() {
+    let site = Site::start(None).with_tickets();
+    let mut page = Page::start();
+    page.without_scripts();
+    page.open(&format!("{}/builds", site.url));
+    log_in(&mut page, "max");
+
+    // Any program will do: nobody runs it here.
+    let program = site.folder().join("jsonq");
+    std::fs::copy("/bin/true", &program).unwrap();
+    page.fill("#version", "1.0");
+    page.choose_file("#file", &program);
+    page.go(|page| page.click("main button.main"));
+    assert!(page.text("table").contains("jsonq"));
+
+    page.open(&format!("{}/tickets/T-3", site.url));
+    page.go(|page| page.click("#work form button"));
+    assert_eq!(page.text(".replay .verdict"), "waits for a worker");
+    page.go(|page| page.click("a.again"));
+    assert_eq!(page.text(".replay .verdict"), "waits for a worker");
+    let store = site.store();
+    site.wait(async {
+        let job = store.take_job("test", Duration::from_secs(60)).await.unwrap().unwrap();
+        let result = ReplayResult { outcome: Outcome::NoFailure, ..ReplayResult::untried("") };
+        store.finish_job(job.replay, Some("test"), &result).await.unwrap();
+    });
+    page.go(|page| page.click("a.again"));
+    assert_eq!(page.text(".replay .verdict"), "does not fail");
+    assert_eq!(page.eval("document.querySelector('a.again')"), serde_json::Value::Null);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use stunt_report::Report;
 use stunt_server::Worker;
 
+use crate::chromium::Page;
 use crate::logged_in;
 use crate::real::{REDMINE_KEY, Real, fetch, redmine};
 use crate::site::Site;
@@ -117,16 +118,7 @@ fn from_a_failure_to_an_issue() {
 
     // Replays: one fails as reported, one does not fail and proposes that it is fixed.
     for (version, verdict) in [("1.0", "fails as reported"), ("1.1", "does not fail")] {
-        page.open(&stored.url);
-        let chosen = page.eval(&format!(
-            "[...document.querySelectorAll('#build option')].findIndex((it) => \
-             it.textContent.includes(' {version} '))"
-        ));
-        page.eval(&format!("document.querySelector('#build').selectedIndex = {chosen}; 1"));
-        page.go(|page| page.click("#work form button"));
-        page.wait_for("document.querySelector('.replay') && !document.querySelector('.pending')");
-        let found = page.text(".replay .verdict");
-        assert_eq!(found, verdict, "{}", page.text("#work"));
+        replay(&mut page, &stored.url, version, verdict);
     }
     page.open(&stored.url);
     assert!(page.text("form.notice").contains("no longer fails"));
@@ -151,29 +143,69 @@ fn from_a_failure_to_an_issue() {
     assert!(fails(&program, &folder, &attached), "the attachment fails the program");
     assert!(!fails(&fixed, &folder, &attached), "and not the one that is fixed");
 
-    // Somebody closes the issue there; the ticket shows it.
-    ureq::put(format!("{}/issues/1.json", tracker.url))
-        .header("X-Redmine-API-Key", REDMINE_KEY)
-        .send_json(json!({"issue": {"status_id": 5}}))
-        .unwrap();
-    site.pass(3_600_000);
-    let closed =
-        "document.querySelector('[aria-labelledby=issue-h] .state')?.innerText === 'closed'";
+    // Somebody closes the issue there: the ticket shows it, and is fixed. Opened again, it is open.
+    for (status, issue, state) in [(5, "closed", "fixed"), (1, "open", "open")] {
+        ureq::put(format!("{}/issues/1.json", tracker.url))
+            .header("X-Redmine-API-Key", REDMINE_KEY)
+            .send_json(json!({"issue": {"status_id": status}}))
+            .unwrap();
+        site.pass(3_600_000);
+        let there = format!(
+            "document.querySelector('[aria-labelledby=issue-h] .state')?.innerText === '{issue}'"
+        );
+        for _ in 0..600 {
+            page.open(&stored.url);
+            if page.eval(&there) == true {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        assert_eq!(page.eval(&there), true, "{}", page.text("#work"));
+        assert_eq!(page.text(".facts .state"), state);
+    }
+
+    // The maintainer asks the build with the fix once more, and takes its proposal.
+    replay(&mut page, &stored.url, "1.1", "does not fail");
+    page.open(&stored.url);
+    page.go(|page| page.click("form.notice button"));
+    assert_eq!(page.text(".facts .state"), "fixed");
+
+    // A newer build fails again: the ticket has regressed, and the issue is told.
+    site.pass(60_000);
+    let mut again = report.clone();
+    again.program.build_id = Some("abcdef0123".to_owned());
+    site.count(&again, "1.2");
+    page.open(&stored.url);
+    assert_eq!(page.text(".facts .state"), "regressed");
+    let told = || {
+        let url = format!("{}/issues/1.json?include=journals", tracker.url);
+        let issue = fetch(&url, &[("X-Redmine-API-Key", REDMINE_KEY)]).unwrap();
+        let issue: Value = serde_json::from_slice(&issue).unwrap();
+        let journals = issue["issue"]["journals"].as_array().unwrap();
+        journals.iter().any(|it| it["notes"].as_str().is_some_and(|it| it.contains("abcdef0123")))
+    };
     for _ in 0..600 {
-        page.open(&stored.url);
-        if page.eval(closed) == true {
+        if told() {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(200));
     }
-    assert_eq!(page.eval(closed), true, "{}", page.text("#work"));
-
-    // And the maintainer takes the proposal, where closing the issue did not do that already.
-    if page.eval("document.querySelector('form.notice') !== null") == true {
-        page.go(|page| page.click("form.notice button"));
-    }
-    assert_eq!(page.text(".facts .state"), "fixed");
+    assert!(told(), "the issue says in which build it failed again");
     assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+/// Replays a ticket with the build of a version.
+fn replay(page: &mut Page, url: &str, version: &str, verdict: &str) {
+    page.open(url);
+    let chosen = page.eval(&format!(
+        "[...document.querySelectorAll('#build option')].findIndex((it) => \
+         it.textContent.includes(' {version} '))"
+    ));
+    page.eval(&format!("document.querySelector('#build').selectedIndex = {chosen}; 1"));
+    page.go(|page| page.click("#work form button"));
+    page.wait_for("document.querySelector('.replay') && !document.querySelector('.pending')");
+    let found = page.text(".replay .verdict");
+    assert_eq!(found, verdict, "{}", page.text("#work"));
 }
 
 /// The file that the first issue of the tracker has.

@@ -11,10 +11,16 @@ pub struct Answer {
     pub status: u16,
     pub kind: String,
     pub retry_after: Option<String>,
+    pub headers: ureq::http::HeaderMap,
     pub body: Vec<u8>,
 }
 
 impl Answer {
+    /// A header, or nothing as a text.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).expect("the answer is JSON")
     }
@@ -71,7 +77,8 @@ impl Client {
             (header("content-type").unwrap_or_default(), header("retry-after"));
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(64 << 20).read_to_vec()?;
-        Ok(Answer { status, kind, retry_after, body })
+        let headers = answer.headers().clone();
+        Ok(Answer { status, kind, retry_after, headers, body })
     }
 
     pub fn get(&self, path: &str) -> Answer {

@@ -7,6 +7,7 @@ pub mod client;
 pub mod load;
 pub mod postgres;
 pub mod process;
+pub mod tables;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -61,8 +61,18 @@ impl Server {
 
     /// SIGTERM: it ends in order, and says that all went well.
     pub fn stop(mut self) {
+        self.tell();
+        self.ended();
+    }
+
+    /// SIGTERM, without waiting.
+    pub fn tell(&mut self) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    }
+
+    /// Waits until it has ended, and said that all went well.
+    pub fn ended(mut self) {
         assert!(self.child.wait().unwrap().success());
     }
 }
