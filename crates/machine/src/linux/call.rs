@@ -6,7 +6,7 @@ use super::{
     fs::{Caller, FileId},
     process::{Blocked, Process, Thread},
 };
-use crate::memory::AddressSpace;
+use crate::{memory::AddressSpace, symbolic::first_forbidden};
 
 /// How a system call ends.
 pub(crate) enum Flow {
@@ -90,9 +90,15 @@ impl Call<'_> {
         Ok(u32::from_le_bytes(bytes.try_into().expect("4 bytes")))
     }
 
-    /// Stores bytes in the caller's memory, all or none.
+    /// Stores bytes in the caller's memory, all or none. Where memory is checked and they must not
+    /// be stored, the caller's run is over.
     pub(crate) fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), Errno> {
-        self.space().write(address, bytes).map_err(|_| Errno::EFAULT)
+        let space = self.space();
+        if let Some(at) = first_forbidden(space, address, bytes.len() as u64) {
+            space.refuse(at);
+            return Err(Errno::EFAULT);
+        }
+        space.write(address, bytes).map_err(|_| Errno::EFAULT)
     }
 
     /// The same, unless the address is zero.

@@ -11,7 +11,7 @@ use crate::{
     memory::{Access, AddressSpace, Fault, Mark, PAGE, TOP},
 };
 
-use super::{Symbolic, shadow::Meaning};
+use super::{Symbolic, guard::is_behind_heap, shadow::Meaning};
 
 /// Most entries of a table that a load makes.
 const MOST_ENTRIES: u128 = 1 << 13;
@@ -149,7 +149,7 @@ impl Symbolic {
         w: Width,
     ) -> Result<(u64, Option<Term>), Exception> {
         let at = address.at;
-        self.guarded(space, at, w.bytes(), Access::Read)?;
+        self.allowed(space, address, w.bytes(), Access::Read)?;
         space.set_blind(true);
         let value = match w {
             Width::W8 => space.load(at).map(|v| u64::from(u8::from_le_bytes(v))),
@@ -181,7 +181,7 @@ impl Symbolic {
         term: Option<Term>,
     ) -> Result<(), Exception> {
         let at = address.at;
-        self.guarded(space, at, w.bytes(), Access::Write)?;
+        self.allowed(space, address, w.bytes(), Access::Write)?;
         space.set_blind(true);
         let stored = match w {
             Width::W8 => space.store(at, (value as u8).to_le_bytes()),
@@ -213,6 +213,10 @@ impl Symbolic {
         fault: Fault,
     ) -> Exception {
         if let Some(term) = address.term {
+            if is_behind_heap(space, fault.address) {
+                self.stays_forbidden(space, term, 1, fault);
+                return fault.into();
+            }
             let gap = gap_around(space, address.at);
             let condition = self.within(term, gap.0, gap.1);
             self.test(condition, TestKind::Fault);
@@ -468,7 +472,7 @@ impl Symbolic {
         address: Address,
     ) -> Result<(), Exception> {
         let (length, access) = extent(op);
-        self.guarded(space, address.at, length, access)?;
+        self.allowed(space, address, length, access)?;
         space.set_blind(true);
         let done = step(cpu, space, op);
         space.set_blind(false);

@@ -33,6 +33,7 @@ mod summaries;
 mod units;
 pub(crate) mod vector;
 
+pub(crate) use guard::{first_forbidden, is_behind_heap};
 pub(crate) use hooks::hooks;
 pub use session::{Relaxations, Symbolic, Throw};
 pub use shadow::Shadow;

@@ -5,7 +5,8 @@
 //! `own::NAME` does the same for programs that were written to reach every kind of operation,
 //! `random::N` for programs made of random instructions. `replay::NAME` runs other inputs that satisfy
 //! the tests of a run: they must end as it did. `ways::NAME` sends input on ways through the
-//! kernel and back: the tests must know it again. `golden::NAME` compares the conditions of small
+//! kernel and back: the tests must know it again. `guarded::NAME` has invalid accesses under checked
+//! memory: the tests allow what would be as invalid, and nothing else. `golden::NAME` compares the conditions of small
 //! programs with text that a person has read.
 //!
 //! ```console
@@ -19,6 +20,7 @@ mod build;
 mod checked;
 mod follow;
 mod golden;
+mod guarded;
 mod late;
 #[path = "../programs/outcome.rs"]
 #[expect(dead_code, reason = "the tests of programs use more of it")]
@@ -68,6 +70,9 @@ fn main() -> ExitCode {
     trials.push(test("late", late::check));
     for (name, case) in ways::cases() {
         trials.push(test(&format!("ways::{name}"), move || ways::check(&case)));
+    }
+    for (name, case) in guarded::cases() {
+        trials.push(test(&format!("guarded::{name}"), move || guarded::check(&case)));
     }
     for (name, case) in golden::cases() {
         trials.push(test(&format!("golden::{name}"), move || golden::check(&case)));
