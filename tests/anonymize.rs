@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use stunt_report::Report;
+use stunt_report::{ByteKind, Report};
 use support::{Place, text};
 
 /// Fails on files that begin with `BUG`, by an assertion of its own.
@@ -467,6 +467,7 @@ int main(int argc, char **argv) {
         let output = place.stunt(&[command, &["-i", "in", "--", &program, "@@"]].concat());
         place.refused(&output, 4, "does not have the instruction `vaddps");
         let said = text(&output.stderr);
+        assert!(said.contains("(at main+0x") && said.contains(", vector+0x"), "{said}");
         assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
     }
 }
@@ -573,8 +574,13 @@ int main(int argc, char **argv) { if (inotify_init1(0) < 0) return 1; abort(); }
     place.write("in", b"x");
     let output =
         place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"]);
-    place.refused(&output, 4, "which does not have the system call inotify_init1, it exited with");
+    place.refused(
+        &output,
+        4,
+        "which does not have the system call inotify_init1 (at inotify_init1+0x",
+    );
     let said = text(&output.stderr);
+    assert!(said.contains(", libc.so.6+0x") && said.contains("), it exited with"), "{said}");
     assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
 }
 
@@ -603,8 +609,257 @@ int main(int argc, char **argv) {
         &program,
         "@@",
     ]);
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
-    assert!(!place.path("stunt-report.zip").exists());
+    place.refused(&output, 4, "the run in the machine needs too much memory (--memory).");
+    // It takes some steps, natively as in the machine; how many there may be is not asked of a clock.
+    let source = r#"
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  for (volatile long i = 0; i < 30000000; i++) {}
+  abort();
+}
+"#;
+    let program = place.compile("patient", source, &[]);
+    let mut words = vec!["anonymize", "--algorithm", "relaxed", "-i", "in"];
+    words.extend(["--machine-timeout", "0", "--", &program, "@@"]);
+    place.refused(&place.stunt(&words), 4, "the run in the machine takes too long (--timeout).");
+}
+
+#[test]
+fn what_may_not_be_read_is_said() {
+    let place = Place::new("permissions");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    place.mode("in", 0o000);
+    let all = fs::read(place.path("in")).is_ok();
+    let mut command = if all {
+        // Whoever may read everything becomes somebody else.
+        let mut command = place.program("setpriv");
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
+        command.arg(env!("CARGO_BIN_EXE_stunt")).env("TMPDIR", std::env::temp_dir());
+        command
+    } else {
+        place.program(env!("CARGO_BIN_EXE_stunt"))
+    };
+    let output = command.args(["anonymize", "-i", "in", "--", &program, "@@"]).output();
+    let output = output.expect("it starts");
+    if text(&output.stderr).starts_with("setpriv: failed to execute") {
+        // A folder above this one is closed to others.
+        return;
+    }
+    place.refused(&output, 2, "the input in cannot be read: Permission denied");
+}
+
+#[test]
+fn public_parts_stay_and_do_not_count() {
+    let place = Place::new("public");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    let output = place.stunt(&[
+        "anonymize",
+        "--algorithm",
+        "relaxed",
+        "--seed",
+        "1",
+        "-i",
+        "in",
+        "-o",
+        "r.zip",
+        "--public",
+        "file:0-2",
+        "--",
+        &program,
+        "@@",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let opened = Report::read(place.path("r.zip")).expect("a report");
+    assert_eq!(opened.doubles[0][..3], CANARY[..3]);
+    assert_ne!(opened.doubles[0][3..], CANARY[3..]);
+    // What the failure needs is public: the rest is as random as can be.
+    assert_eq!(opened.report.leak.of, 8 * CANARY.len() as u64 - 24);
+    assert_eq!(opened.report.leak.bits, 0.0);
+    for at in 0..CANARY.len() as u64 {
+        let public = (at < 3).then_some((8.0, ByteKind::Public));
+        assert_eq!(opened.report.per_byte[0].at(at), public, "byte {at}");
+    }
+    for machine in [&[][..], &["--machine"]] {
+        let output = place.stunt(&[&["replay", "r.zip"], machine].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_double_that_does_not_fail_natively_is_not_handed_out() {
+    let place = Place::new("unproved");
+    // In the machine, which has no such folder, the first byte is all that is asked for. Natively every
+    // byte is, and in a way that the machine never sees.
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  char in[17] = {0};
+  fread(in, 1, 16, fopen(argv[1], "rb"));
+  if (access("/sys/kernel", F_OK) == 0 && strcmp(in, "Every letter of.")) return 0;
+  if (in[0] == 'E') abort();
+  return 0;
+}
+"#;
+    let program = place.compile("native", source, &[]);
+    place.write("in", b"Every letter of.");
+    for algorithm in ["relaxed", "castro", "camouflage"] {
+        let output =
+            place.stunt(&["anonymize", "--algorithm", algorithm, "-i", "in", "--", &program, "@@"]);
+        place.refused(&output, 5, "no double could be proved");
+    }
+}
+
+#[test]
+fn what_the_machine_lacks_is_said_with_why_it_cannot_be_done_without_it() {
+    let cpu = fs::read_to_string("/proc/cpuinfo").expect("an account of the processor");
+    if !cpu.split_whitespace().any(|flag| flag == "avx") {
+        return;
+    }
+    let place = Place::new("neither");
+    // The machine does not have the instruction; and a run that may not write does not fail.
+    let source = r#"
+#include <fcntl.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  if (open(MARK, O_WRONLY | O_CREAT, 0600) < 0) return 0;
+  __asm__ volatile("vaddps %%ymm1, %%ymm1, %%ymm1" ::: "xmm1");
+  abort();
+}
+"#;
+    let mark = format!("-DMARK=\"{}\"", place.path("mark").display());
+    let program = place.compile("neither", source, &[&mark]);
+    place.write("in", b"x");
+    let flags = ["anonymize", "--algorithm", "blackbox", "-i", "in", "--", &program, "@@"];
+    place.refused(&place.stunt(&flags), 5, "does not fail in a run that is kept from writing");
+    let output = place.stunt(&["anonymize", "-i", "in", "--", &program, "@@"]);
+    place.refused(&output, 4, "does not have the instruction `vaddps");
+}
+
+#[test]
+fn statistics_say_where_values_were_fixed() {
+    let place = Place::new("statistics");
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static char table[65536];
+static void keep(unsigned at) { table[at] = 1; }
+int main(int argc, char **argv) {
+  unsigned char in[8] = {0};
+  fread(in, 1, 8, fopen(argv[1], "rb"));
+  keep(in[1] << 8 | in[2]);
+  keep(in[3] << 8 | in[4]);
+  if (in[0] == 'B') abort();
+  return 0;
+}
+"#;
+    let program = place.compile("fixer", source, &[]);
+    place.write("in", b"Bprivate");
+    let flags =
+        ["anonymize", "--algorithm", "relaxed", "--stats", "-i", "in", "--", &program, "@@"];
+    let output = place.stunt(&flags);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("\npins: 2 (store address 2)\n"), "{said}");
+    assert!(
+        said.contains("\npin: store address at keep+0x") && said.contains(", fixer+0x"),
+        "{said}"
+    );
+    assert!(said.trim_end().ends_with(": 2"), "{said}");
+}
+
+#[test]
+fn output_asks_nothing_of_the_input() {
+    let place = Place::new("loud");
+    let silent = r#"
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+  char in[33] = {0};
+  fread(in, 1, 32, fopen(argv[1], "rb"));
+  if (in[0] != 'B') return 0;
+  int number = in[5] + 256 * in[6];
+  TELL
+  if (in[1] == 'U') abort();
+  return 0;
+}
+"#;
+    place.write("in", b"BUG, a private text of 32 bytes.");
+    let tests = |name: &str, tell: &str| {
+        let program = place.compile(name, silent, &[&format!("-DTELL={tell}")]);
+        let output = place.stunt(&["trace", "-i", "in", "--", &program, "@@"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let line = said.lines().rfind(|line| line.contains(" tests, then abort"));
+        let line = line.unwrap_or_else(|| panic!("{name}: {said}"));
+        let count = line.trim_start_matches("stunt: ").split(' ').next().map(str::to_owned);
+        count.expect("a number of tests")
+    };
+    let wanted = tests("silent", "");
+    for (name, tell) in [
+        ("printf", r#"printf("%s %d\n", in, number);"#),
+        ("fputs", "fputs(in, stdout); puts(in);"),
+        ("fwrite", "fwrite(in, 1, 32, stderr);"),
+        ("unlocked", "fputs_unlocked(in, stderr); putc_unlocked(in[2], stderr);"),
+        ("dprintf", r#"dprintf(2, "%s %d\n", in, number);"#),
+        ("write", "write(1, in, 32);"),
+        ("warn", r#"warnx("%s %d", in, number);"#),
+    ] {
+        assert_eq!(tests(name, tell), wanted, "{name}");
+    }
+}
+
+#[test]
+fn output_of_cpp_asks_nothing_of_the_input() {
+    let place = Place::new("loud-cpp");
+    let source = r#"
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <string>
+int main(int argc, char **argv) {
+  char in[33] = {0};
+  fread(in, 1, 32, fopen(argv[1], "rb"));
+  std::string text(in, 32);
+  long number = in[5] + 256 * in[6];
+  if (in[0] != 'B') return 0;
+  TELL
+  if (in[1] == 'U') abort();
+  return 0;
+}
+"#;
+    place.write("loud.cc", source.as_bytes());
+    place.write("in", b"BUG, a private text of 32 bytes.");
+    let tests = |tell: &str| {
+        let mut compiler = place.program("g++");
+        compiler.args(["-O1", "-w", "-o", "loud", &format!("-DTELL={tell}"), "loud.cc"]);
+        assert!(compiler.status().expect("g++ is there").success());
+        let output = place.stunt(&["trace", "-i", "in", "--", "./loud", "@@"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let line = said.lines().rfind(|line| line.contains(" tests, then abort"));
+        let count = line.expect("it fails").trim_start_matches("stunt: ").split(' ').next();
+        count.expect("a number").parse::<u32>().expect("a number of tests")
+    };
+    let wanted = tests("");
+    for tell in [
+        "std::cout << in << text << number << in[3] << std::endl;",
+        "std::cerr.write(in, 32); std::clog << number;",
+    ] {
+        assert_eq!(tests(tell), wanted, "{tell}");
+    }
+    // Where the program reads it again, it does ask.
+    let read = "std::ostringstream o; std::cout.rdbuf(o.rdbuf()); std::cout << in; if (o.str()[2] == \
+                71) number++;";
+    assert!(tests(read) > wanted);
 }
 
 #[test]

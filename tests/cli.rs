@@ -94,6 +94,7 @@ fn help_documents_the_exit_codes() {
     golden("help-measure.txt", &["measure", "--help"]);
     golden("help-run.txt", &["run", "--help"]);
     golden("help-replay.txt", &["replay", "--help"]);
+    golden("help-anonymize.txt", &["anonymize", "--help"]);
     assert_eq!(stunt(&["no-such-command"]).status.code(), Some(2));
 }
 

@@ -1,9 +1,13 @@
 //! A system call under way: who makes it, with which arguments, and how it can end.
 
+use std::sync::Arc;
+
 use super::{
     Kernel,
     errno::Errno,
     fs::{Caller, FileId},
+    kernel::Missing,
+    modules::mapped_files,
     process::{Blocked, Process, Thread},
 };
 use crate::{memory::AddressSpace, symbolic::first_forbidden};
@@ -161,6 +165,20 @@ impl Call<'_> {
             processes: &kernel.processes,
         };
         work(&mut kernel.files, &caller)
+    }
+
+    /// Ends the call as one that the kernel does not have, at least not in this form, and counts it.
+    pub(crate) fn lacks(&mut self) -> Flow {
+        let at = self.thread().cpu.rip().wrapping_sub(2);
+        let number = self.number;
+        if !self.kernel.missing.contains_key(&number) {
+            let mapped = Arc::new(mapped_files(self.space()));
+            self.kernel.missing.insert(number, Missing { count: 0, at, mapped });
+        }
+        if let Some(missing) = self.kernel.missing.get_mut(&number) {
+            missing.count += 1;
+        }
+        Errno::ENOSYS.into()
     }
 
     /// Ends the call as not finished: it goes on behind the `done` bytes that it has moved.

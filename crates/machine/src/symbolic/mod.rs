@@ -3,6 +3,7 @@
 //! ```text
 //! run ──► step, access, strings      every op is done on values, and said in terms
 //!  │        └──► flags, bits, vector    what operations mean on terms
+//!  │             cells                  a few places that an address can mean
 //!  ├──► images, hooks, summaries        functions that are known by name, by program
 //!  ├──► guard                           checked memory
 //!  ├──► units                           stopping before each test, and going back
@@ -16,6 +17,7 @@
 
 mod access;
 pub(crate) mod bits;
+mod cells;
 mod clauses;
 mod flags;
 mod guard;

@@ -99,6 +99,11 @@ impl Symbolic {
         let unread = match output.to {
             Target::Descriptor => true,
             Target::Standard => self.has_standard(space),
+            Target::Channel => {
+                let channel = cpu.get(slots::RDI);
+                !cpu.shadow.set().has(slots::RDI) && self.is_standard_channel(space, channel)
+            }
+            Target::Number(slot) => matches!(cpu.get(slot), 1 | 2) && !cpu.shadow.set().has(slot),
             Target::Stream(slot) => self.is_standard(cpu.get(slot)) && !cpu.shadow.set().has(slot),
         };
         if !unread || !self.quiet {
