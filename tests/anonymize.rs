@@ -690,17 +690,17 @@ fn public_parts_stay_and_do_not_count() {
 #[test]
 fn a_double_that_does_not_fail_natively_is_not_handed_out() {
     let place = Place::new("unproved");
-    // In the machine, which has no such folder, the first byte is all that is asked for. Natively every
-    // byte is, and in a way that the machine never sees.
+    // In the machine, where the kernel brings no code of its own, the first byte is all that is asked
+    // for. Natively every byte is, which the machine never sees.
     let source = r#"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/auxv.h>
 int main(int argc, char **argv) {
   char in[17] = {0};
   fread(in, 1, 16, fopen(argv[1], "rb"));
-  if (access("/sys/kernel", F_OK) == 0 && strcmp(in, "Every letter of.")) return 0;
+  if (getauxval(AT_SYSINFO_EHDR) && strcmp(in, "Every letter of.")) return 0;
   if (in[0] == 'E') abort();
   return 0;
 }
@@ -746,7 +746,7 @@ fn statistics_say_where_values_were_fixed() {
     let source = r#"
 #include <stdio.h>
 #include <stdlib.h>
-static char table[65536];
+static volatile char table[65536];
 static void keep(unsigned at) { table[at] = 1; }
 int main(int argc, char **argv) {
   unsigned char in[8] = {0};

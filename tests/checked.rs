@@ -88,21 +88,20 @@ fn an_overflow_that_does_no_harm_is_a_failure() {
 
 /// What is wrong depends on the first byte, which also says where.
 const FAULTY: &str = r#"
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 static volatile char sink;
 static void frame(int at) { volatile char small[16]; small[at] = 1; }
 int main(int argc, char **argv) {
   unsigned char in[64] = {0};
-  FILE *f = fopen(argv[1], "rb");
-  if (!f || fread(in, 1, 8, f) != 8) return 2;
+  int file = open(argv[1], O_RDONLY);
+  if (read(file, in, 8) != 8) return 2;
   char *block = malloc(16);
   if (in[0] == 'F') { free(block); sink = block[in[1] & 7]; }
   if (in[0] == 'C') frame(16 + (in[1] & 15));
   if (in[0] == 'S') block[in[1]] = 1;
-  if (in[0] == 'R') read(fileno(f), block, 64);
+  if (in[0] == 'R') read(file, block, 64);
   return 0;
 }
 "#;
@@ -119,7 +118,7 @@ fn every_kind_of_invalid_access_is_found_and_replayed() {
         // Behind a block of 16 bytes: 240 of 256 values.
         (b"S\x20private", Some(8.0 + (256.0_f64 / 240.0).log2())),
         // The kernel stores too much; how much there is to read is no secret.
-        (b"Rprivate and more than sixteen bytes of it, beyond what was buffered", None),
+        (b"Rprivate and more than sixteen bytes of it", None),
     ] {
         place.write("in", input);
         let json = checked(&place, &["--algorithm", "relaxed"], &program);

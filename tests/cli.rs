@@ -14,6 +14,7 @@ fn stunt(arguments: &[&str]) -> Output {
         .args(arguments)
         .current_dir(root().join("tests/conditions"))
         .env_remove("RUST_BACKTRACE")
+        .env_remove("STUNT_TIME")
         .output()
         .expect("the command starts")
 }

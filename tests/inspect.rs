@@ -208,6 +208,7 @@ fn free() -> (Report, Vec<Vec<u8>>) {
     report.failure.words = "it is aborted".to_owned();
     report.failure.kind = "abort".to_owned();
     report.replay = Replay { native: true, check_memory: false, fails_if: None };
+    report.verified = Verified { native: true, runs: 3 };
     report.arguments.clear();
     report.pins.total = 1;
     report.tests = 0;
