@@ -114,8 +114,7 @@ pub fn follow_on(
         machine.forget_aftermath(failure);
     }
     let instructions = machine.kernel().executed();
-    let mut missing = place::missing_calls(&mut machine);
-    missing.retain(|call| !call.optional);
+    let missing = place::needed_calls(&mut machine);
     let mut symbolic = machine.take_symbolic().expect("it was followed");
     let mut tests = texts_without_zeros(&mut symbolic.pool, subject);
     tests.extend_from_slice(symbolic.tests());

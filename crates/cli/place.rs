@@ -14,9 +14,10 @@ pub struct MissingCall {
     pub count: u64,
     /// Where it was tried first.
     pub place: String,
-    /// Whether the C library, which tries it at every start, does without.
-    pub optional: bool,
 }
+
+/// What the C library tries at every start, and does without.
+const OPTIONAL: &str = "rseq";
 
 /// `check+0x1c, parser+0x11a9`; the address, where no file is known.
 pub fn in_words(frame: &Frame) -> String {
@@ -36,14 +37,26 @@ pub fn of_instruction(machine: &mut Machine, address: u64) -> String {
 
 /// The system calls that a run asked for in vain.
 pub fn missing_calls(machine: &mut Machine) -> Vec<MissingCall> {
+    missing(machine, |_| true)
+}
+
+/// Those of them that may matter.
+pub fn needed_calls(machine: &mut Machine) -> Vec<MissingCall> {
+    missing(machine, |name| name != OPTIONAL)
+}
+
+fn missing(machine: &mut Machine, wanted: impl Fn(&str) -> bool) -> Vec<MissingCall> {
+    let named = |number| syscall_name(number).map_or_else(|| number.to_string(), str::to_owned);
     let calls = machine.kernel().missing_calls().iter();
-    let calls: Vec<(u64, u64)> = calls.map(|(&number, missing)| (number, missing.count)).collect();
+    let calls: Vec<(u64, String, u64)> = calls
+        .map(|(&number, missing)| (number, named(number), missing.count))
+        .filter(|(_, name, _)| wanted(name))
+        .collect();
     let symbols = Symbols::of_host();
-    let call = |(number, count): (u64, u64)| {
-        let name = syscall_name(number).map_or_else(|| number.to_string(), str::to_owned);
+    let call = |(number, name, count)| {
         let frame = machine.missing_call_at(number, &symbols);
-        let place = frame.map_or_else(|| "nobody knows".to_owned(), |frame| in_words(&frame));
-        MissingCall { optional: name == "rseq", name, count, place }
+        let place = frame.map_or_else(|| "an unknown place".to_owned(), |frame| in_words(&frame));
+        MissingCall { name, count, place }
     };
     calls.into_iter().map(call).collect()
 }

@@ -225,7 +225,7 @@ fn statistics(machine: &mut Machine, seconds: f64) {
     eprintln!("instructions: {executed}");
     eprintln!("seconds: {seconds:.3}");
     eprintln!("instructions per second: {:.0}", executed as f64 / seconds);
-    for MissingCall { name, count, place, .. } in place::missing_calls(machine) {
+    for MissingCall { name, count, place } in place::missing_calls(machine) {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         eprintln!("missing system call: {name} ({times}, answered ENOSYS; first at {place})");
     }
