@@ -213,9 +213,10 @@ int main(int argc, char **argv) {
   char in[33] = {0};
   FILE *mark = fopen(MARK, "a");
   if (mark) fclose(mark);
-  else usleep(50000);
+  else usleep(15000);
   fread(in, 1, 32, fopen(argv[1], "rb"));
-  for (int k = 1; k < 32; k++) if (in[k] == '#') in[0]++;
+  volatile int marks = 0;
+  for (int k = 1; k < 32; k++) if (in[k] == '#') marks++;
   if (in[0] == 'B') abort();
   return 0;
 }

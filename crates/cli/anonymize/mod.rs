@@ -91,7 +91,7 @@ enum Relaxation {
     Clauses,
     /// Jumps through tables
     Switches,
-    /// Reads from constant tables
+    /// Reads from constant tables, and accesses to one of a few places
     Reads,
 }
 
