@@ -38,7 +38,7 @@ impl Symbolic {
         address: Address,
         w: Width,
     ) -> Option<Cells> {
-        if !self.relax.reads || self.steps.is_some() {
+        if !self.relax.reads {
             return None;
         }
         let term = address.term.filter(|term| !self.known.contains_key(term))?;
