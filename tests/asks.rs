@@ -183,3 +183,36 @@ int main(int argc, char **argv) {
                 71) number++;";
     assert!(tests(read) > wanted);
 }
+
+#[test]
+fn a_search_for_a_word_asks_whether_it_is_there() {
+    let place = Place::new("word");
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char in[65] = {0};
+  fread(in, 1, 64, fopen(argv[1], "rb"));
+  if (strstr(in, "token")) return 0;
+  if (in[0] == 'B') abort();
+  return 0;
+}
+"#;
+    let program = place.compile("word", source, &[]);
+    place.write("in", b"Both private words, some of them too long, and tokes of others..");
+    let bits = |flags: &[&str]| {
+        let mut words = vec!["anonymize", "--algorithm", "relaxed", "--seed", "1", "-i", "in"];
+        words.extend(flags);
+        words.extend(["-o", "r.zip", "--", &program, "@@"]);
+        let output = place.stunt(&words);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        Report::read(place.path("r.zip")).expect("a report").report.leak.bits
+    };
+    // One letter; that some other letters do not make up the word is next to nothing.
+    let whole = bits(&[]);
+    assert!((8.0..8.01).contains(&whole), "{whole}");
+    // Step by step, it is also known where words began that were not the one.
+    let steps = bits(&["--no-relax", "comparisons"]);
+    assert!(steps > 16.0, "{steps}");
+}

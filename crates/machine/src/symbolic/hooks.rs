@@ -34,6 +34,8 @@ pub(crate) enum Hook {
     Catch,
     /// A comparison of two strings or areas: only the result counts, not where it was found.
     Compare(Comparison),
+    /// A search for a word in a string: only where it is counts, not how it was looked for.
+    Search,
     /// These arguments are sizes or counts: they are fixed, before code that deals with memory takes
     /// them apart.
     Sizes(&'static [Slot]),
@@ -107,6 +109,7 @@ const FUNCTIONS: &[(&str, Hook)] = &[
     ("strncmp", compare(true, true, false)),
     ("strcasecmp", compare(true, false, true)),
     ("strncasecmp", compare(true, true, true)),
+    ("strstr", Hook::Search),
     ("malloc", Hook::Heap(HeapCall::Malloc)),
     ("calloc", Hook::Heap(HeapCall::Calloc)),
     ("realloc", Hook::Heap(HeapCall::Realloc)),
