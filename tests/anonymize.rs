@@ -4,9 +4,8 @@
 mod support;
 
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use stunt_report::Report;
@@ -467,6 +466,7 @@ int main(int argc, char **argv) {
         let output = place.stunt(&[command, &["-i", "in", "--", &program, "@@"]].concat());
         place.refused(&output, 4, "does not have the instruction `vaddps");
         let said = text(&output.stderr);
+        assert!(said.contains("(at main+0x") && said.contains(", vector+0x"), "{said}");
         assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
     }
 }
@@ -573,38 +573,14 @@ int main(int argc, char **argv) { if (inotify_init1(0) < 0) return 1; abort(); }
     place.write("in", b"x");
     let output =
         place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"]);
-    place.refused(&output, 4, "which does not have the system call inotify_init1, it exited with");
+    place.refused(
+        &output,
+        4,
+        "which does not have the system call inotify_init1 (at inotify_init1+0x",
+    );
     let said = text(&output.stderr);
+    assert!(said.contains(", libc.so.6+0x") && said.contains("), it exited with"), "{said}");
     assert!(said.contains("This is a limit of stunt, not a bug of the program"), "{said}");
-}
-
-#[test]
-fn limits_of_the_machine_are_named() {
-    let place = Place::new("limits");
-    let source = r#"
-#include <stdlib.h>
-#include <string.h>
-int main(int argc, char **argv) {
-  for (int i = 0; i < 64; i++) { char *p = malloc(1 << 20); if (!p) return 1; memset(p, i, 1 << 20); }
-  abort();
-}
-"#;
-    let program = place.compile("greedy", source, &[]);
-    place.write("in", b"x");
-    let output = place.stunt(&[
-        "anonymize",
-        "--algorithm",
-        "relaxed",
-        "-i",
-        "in",
-        "--memory",
-        "16M",
-        "--",
-        &program,
-        "@@",
-    ]);
-    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
-    assert!(!place.path("stunt-report.zip").exists());
 }
 
 #[test]
@@ -647,78 +623,6 @@ fn a_report_that_cannot_be_written_leaves_nothing() {
     let script = script.replace("folder/r.zip", "old.zip");
     assert_eq!(place.in_bash(&script).status.code(), Some(2));
     assert_eq!(fs::read(place.path("old.zip")).expect("it is there"), b"old");
-}
-
-#[test]
-fn an_interrupted_command_leaves_nothing() {
-    let place = Place::new("interrupted");
-    // It tells its number and that of its child, and waits.
-    let source = r#"
-#include <stdio.h>
-#include <unistd.h>
-int main(int argc, char **argv) {
-  int child = fork();
-  if (child == 0) for (;;) pause();
-  FILE *f = fopen(MARK ".part", "w");
-  fprintf(f, "%d %d", getpid(), child);
-  fclose(f);
-  rename(MARK ".part", MARK);
-  for (;;) pause();
-}
-"#;
-    let cases = [
-        (&["INT"][..], "HUP", 2),
-        (&["TERM"], "INT", 15),
-        (&["HUP"], "INT", 1),
-        (&["HUP", "INT"], "HUP", 2),
-    ];
-    for (signals, ignored, number) in cases {
-        let name = signals.join("-");
-        let mark = place.path(&format!("mark-{name}"));
-        let define = format!("-DMARK=\"{}\"", mark.display());
-        let program = place.compile(&format!("waiting-{name}"), source, &[&define]);
-        place.write("in", b"x");
-        // Whoever runs the tests may ignore signals, which would be inherited. What is ignored on
-        // purpose stays ignored.
-        let mut child = place
-            .program("env")
-            .args(["--default-signal=INT,TERM,HUP", &format!("--ignore-signal={ignored}")])
-            .args([
-                env!("CARGO_BIN_EXE_stunt"),
-                "anonymize",
-                "--algorithm",
-                "relaxed",
-                "-i",
-                "in",
-                "--timeout",
-                "3600",
-            ])
-            .args(["--", &program, "@@"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .expect("it starts");
-        while !mark.exists() {
-            assert!(child.try_wait().expect("its state").is_none(), "it ended by itself");
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        let numbers = fs::read_to_string(&mark).expect("two numbers");
-        for signal in signals {
-            let sent = Command::new("kill")
-                .args([&format!("-{signal}"), &child.id().to_string()])
-                .status();
-            assert!(sent.expect("kill is there").success());
-        }
-        let output = child.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(128 + number), "{}", text(&output.stderr));
-        assert_eq!(text(&output.stderr), "stunt: interrupted\n");
-        assert!(!place.path("stunt-report.zip").exists());
-        place.nothing_is_left();
-        for pid in numbers.split(' ') {
-            support::is_gone(pid);
-        }
-    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn stunt(arguments: &[&str]) -> Output {
         .args(arguments)
         .current_dir(root().join("tests/conditions"))
         .env_remove("RUST_BACKTRACE")
+        .env_remove("STUNT_TIME")
         .output()
         .expect("the command starts")
 }
@@ -94,6 +95,7 @@ fn help_documents_the_exit_codes() {
     golden("help-measure.txt", &["measure", "--help"]);
     golden("help-run.txt", &["run", "--help"]);
     golden("help-replay.txt", &["replay", "--help"]);
+    golden("help-anonymize.txt", &["anonymize", "--help"]);
     assert_eq!(stunt(&["no-such-command"]).status.code(), Some(2));
 }
 

@@ -105,7 +105,7 @@ fn server() -> (Report, Vec<Vec<u8>>) {
         arguments: vec!["--request".to_owned(), "@@".to_owned()],
         sources: vec![Source::new(SourceName::File, 440, Some("txt"))],
         failure: Failure {
-            kind: "invalid-write".to_owned(),
+            kind: "invalid-access".to_owned(),
             signature: "b1946ac92492".to_owned(),
             words: "a write past the end of an array in process_message (webserver.c:31)"
                 .to_owned(),
@@ -114,14 +114,14 @@ fn server() -> (Report, Vec<Vec<u8>>) {
                 frame(0x1290, "main", "webserver.c:58"),
             ],
         },
-        replay: Replay { native: true, check_memory: true, fails_if: None },
+        replay: Replay { native: false, check_memory: true, fails_if: None },
         leak: Leak::new(32.237_583_6, 3520, Kind::Exact, "exactly 32.24 bits"),
         original_path_leak: Leak::new(41.5, 3520, Kind::AtMost, "at most 41.50 bits"),
         per_byte: vec![ByteRuns::new(SourceName::File, exact(&[(4, 8.0), (21, 0.011_315)]))],
         residue_percent: 1.14,
         algorithm: Algorithm { name: "relaxed".to_owned(), parameters: BTreeMap::new() },
         draw: Draw::Uniform,
-        verified: Verified { native: true, runs: 3 },
+        verified: Verified { native: false, runs: 1 },
         tests: 46,
         pins: Pins::default(),
         instructions: 123_456,
@@ -207,7 +207,8 @@ fn free() -> (Report, Vec<Vec<u8>>) {
     report.failure.frames.clear();
     report.failure.words = "it is aborted".to_owned();
     report.failure.kind = "abort".to_owned();
-    report.replay.check_memory = false;
+    report.replay = Replay { native: true, check_memory: false, fails_if: None };
+    report.verified = Verified { native: true, runs: 3 };
     report.arguments.clear();
     report.pins.total = 1;
     report.tests = 0;

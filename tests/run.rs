@@ -144,3 +144,64 @@ fn statistics_count_instructions() {
     // The same run takes the same instructions.
     assert!(text(&run(&["--stats", "--", "true"]).stderr).contains(&format!("{count}\n")));
 }
+
+#[test]
+fn system_calls_that_are_missing_are_listed_with_their_place() {
+    let folder = folder("missing");
+    let source = folder.join("watcher.c");
+    let text_of = r#"
+#define _GNU_SOURCE
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void) {
+  int word = 0;
+  inotify_init1(0);
+  inotify_init1(0);
+  /* A form of a call that is there: FUTEX_LOCK_PI. */
+  syscall(SYS_futex, &word, 6, 0, 0, 0, 0);
+  return 0;
+}
+"#;
+    fs::write(&source, text_of).expect("the source");
+    let program = folder.join("watcher");
+    let built = Command::new("gcc").args(["-O1", "-w", "-o"]).args([&program, &source]).status();
+    assert!(built.expect("gcc is there").success());
+    let output = run(&["--stats", "--", program.to_str().expect("a plain path")]);
+    assert_eq!(output.status.code(), Some(0));
+    let said = text(&output.stderr);
+    let lines: Vec<&str> =
+        said.lines().filter_map(|line| line.strip_prefix("missing system call: ")).collect();
+    for (name, times, place) in [
+        ("inotify_init1", "2 times", "inotify_init1+0x"),
+        ("futex", "once", "syscall+0x"),
+        ("rseq", "once", "ld-linux-x86-64.so.2+0x"),
+    ] {
+        let line = lines.iter().find(|line| line.starts_with(&format!("{name} (")));
+        let line = line.unwrap_or_else(|| panic!("{name} in {said}"));
+        assert!(line.contains(&format!("({times}, answered ENOSYS; first at ")), "{line}");
+        assert!(line.contains(place), "{line}");
+    }
+}
+
+#[test]
+fn there_is_no_shadow_stack() {
+    let folder = folder("shadow-stack");
+    let source = folder.join("shadow.c");
+    // To ask where it is changes nothing; to move it is invalid where there is none.
+    let text_of = r#"
+int main(void) {
+  unsigned long at = 77;
+  __asm__ volatile("rdsspq %0" : "+r"(at));
+  if (at != 77) return 1;
+  __asm__ volatile("incsspq %0" : : "r"(1ul));
+  return 0;
+}
+"#;
+    fs::write(&source, text_of).expect("the source");
+    let program = folder.join("shadow");
+    let built = Command::new("gcc").args(["-O1", "-o"]).args([&program, &source]).status();
+    assert!(built.expect("gcc is there").success());
+    let output = run(&["--", program.to_str().expect("a plain path")]);
+    assert_eq!(output.status.code(), Some(128 + 4), "{}", text(&output.stderr));
+}

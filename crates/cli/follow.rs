@@ -1,18 +1,19 @@
 //! A run in the machine that is followed: its failure, and the tests that led to it.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use stunt_machine::Machine;
-use stunt_machine::linux::{Ending, Input, LimitReached, Limits, Setup, syscall_name};
-use stunt_machine::stack::Symbols;
+use stunt_machine::linux::{Ending, Input, LimitReached, Limits, Setup};
+use stunt_machine::stack::{Module, Symbols};
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_native::{Private, Run};
 use stunt_path::{Failure, Original, Test, TestKind};
 use stunt_report::SourceName;
 use stunt_terms::{InputByte, Pool};
 
+use crate::place::{self, MissingCall};
 use crate::subject::Subject;
 
 /// How many instructions are run between two looks at the clock.
@@ -33,7 +34,9 @@ pub struct Followed {
     /// Instructions executed with terms.
     pub followed: u64,
     /// System calls that the machine does not have.
-    pub missing: Vec<String>,
+    pub missing: Vec<MissingCall>,
+    /// The files with code, which name the addresses of tests.
+    pub modules: Vec<Module>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -49,6 +52,7 @@ impl Followed {
             instructions: 0,
             followed: 0,
             missing: Vec::new(),
+            modules: Vec::new(),
             seconds: 0.0,
         }
     }
@@ -110,17 +114,13 @@ pub fn follow_on(
         machine.forget_aftermath(failure);
     }
     let instructions = machine.kernel().executed();
-    let missing = machine
-        .kernel()
-        .missing_calls()
-        .keys()
-        .map(|&number| syscall_name(number).map_or_else(|| number.to_string(), str::to_owned))
-        .collect();
+    let missing = place::needed_calls(&mut machine);
     let mut symbolic = machine.take_symbolic().expect("it was followed");
     let mut tests = texts_without_zeros(&mut symbolic.pool, subject);
     tests.extend_from_slice(symbolic.tests());
     Ok(Ok(Followed {
         tests,
+        modules: symbolic.modules(),
         followed: symbolic.followed(),
         pool: symbolic.pool,
         failure,
@@ -189,8 +189,7 @@ fn start(subject: &Subject, setup: Setup, inputs: &[Input], symbolic: Symbolic) 
 
 /// Runs until the program ends, or something else does.
 fn to_end(machine: &mut Machine, subject: &Subject, begun: Instant) -> Result<Ending, Stopped> {
-    // Following costs more than running: a native second is given a minute.
-    let most = subject.timeout().saturating_mul(60).max(Duration::from_secs(60));
+    let most = subject.machine_timeout();
     let mut limit = STRETCH;
     let ending = loop {
         match machine.run(Limits { instructions: limit }) {
@@ -212,8 +211,9 @@ fn to_end(machine: &mut Machine, subject: &Subject, begun: Instant) -> Result<En
         )),
         Ending::Unsupported(address) => {
             let what = machine.instruction_at(address).unwrap_or_else(|| "unknown".to_owned());
+            let place = place::of_instruction(machine, address);
             Err(Stopped::Unsupported(format!(
-                "the machine does not have the instruction `{what}` (at {address:#x})"
+                "the machine does not have the instruction `{what}` (at {place})"
             )))
         }
     }

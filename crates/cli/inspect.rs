@@ -272,15 +272,16 @@ fn replay(report: &Report) -> Option<String> {
     let mut needs = Vec::new();
     if report.replay.check_memory {
         needs.push(
-            "use --check-memory: the failure is an invalid access that may do no harm".to_owned(),
+            "`stunt replay` does it in the machine, with checked memory, by itself: the failure is an \
+             invalid access that may do no harm"
+                .to_owned(),
         );
-    }
-    if !report.replay.native {
-        needs.push("use the machine: the program does not fail natively".to_owned());
+    } else if !report.replay.native {
+        needs.push("use --machine: the program does not fail natively".to_owned());
     }
     if let Some(condition) = &report.replay.fails_if {
         needs.push(format!(
-            "use --fails-if {}: that is what counts as the failure",
+            "`stunt replay` looks for {} by itself: that is what counts as the failure",
             quoted(condition)
         ));
     }

@@ -23,6 +23,7 @@ mod log;
 mod manual;
 mod measure;
 mod outcome;
+mod place;
 mod progress;
 mod public;
 mod queue;

@@ -17,12 +17,11 @@ use anyhow::{Context, Result, anyhow};
 use stunt_machine::Machine;
 use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{Allow, Config, Stream, User};
-use stunt_machine::linux::{
-    Ending, Kernel, LimitReached, Limits, Setup, Signal, signal_name, syscall_name,
-};
+use stunt_machine::linux::{Ending, Kernel, LimitReached, Limits, Setup, Signal, signal_name};
 use stunt_machine::stack::Symbols;
 
 use crate::outcome::Outcome;
+use crate::place::{self, MissingCall};
 
 /// Where the loader and the libraries of dynamic programs are.
 const SYSTEM: [&str; 8] = [
@@ -226,9 +225,9 @@ fn statistics(machine: &mut Machine, seconds: f64) {
     eprintln!("instructions: {executed}");
     eprintln!("seconds: {seconds:.3}");
     eprintln!("instructions per second: {:.0}", executed as f64 / seconds);
-    for (&number, count) in kernel.missing_calls() {
-        let name = syscall_name(number).map_or_else(|| number.to_string(), str::to_owned);
-        eprintln!("missing system call: {name} ({count} times, answered ENOSYS)");
+    for MissingCall { name, count, place } in place::missing_calls(machine) {
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        eprintln!("missing system call: {name} ({times}, answered ENOSYS; first at {place})");
     }
 }
 
@@ -261,8 +260,9 @@ fn conclude(machine: &mut Machine, ending: Ending) -> Result<Outcome> {
         }
         Ending::Unsupported(address) => {
             let what = machine.instruction_at(address).unwrap_or_else(|| "unknown".to_owned());
+            let place = place::of_instruction(machine, address);
             eprintln!(
-                "stunt: the machine does not have the instruction `{what}` (at {address:#x}). This \
+                "stunt: the machine does not have the instruction `{what}` (at {place}). This \
                  is not a failure of the program: it cannot be run here."
             );
             Ok(Outcome::Unsupported)

@@ -107,11 +107,21 @@ pub struct Limits {
     /// How much memory a run in the machine may use, such as 512M or 2G
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = crate::run::size)]
     memory: u64,
+    /// How many seconds a run in the machine may take; without it, a minute for each second of
+    /// --timeout
+    #[arg(long, value_name = "SECONDS", hide = true)]
+    machine_timeout: Option<u64>,
 }
 
 impl Limits {
     fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout.max(1))
+    }
+
+    /// Following costs more than running: a native second is given a minute.
+    fn machine_timeout(&self) -> Duration {
+        let most = self.timeout().saturating_mul(60).max(Duration::from_secs(60));
+        self.machine_timeout.map_or(most, Duration::from_secs)
     }
 }
 
@@ -142,6 +152,7 @@ pub struct Subject {
     /// The private input.
     pub original: Original,
     timeout: Duration,
+    machine_timeout: Duration,
     memory: u64,
     scratch: Scratch,
 }
@@ -248,6 +259,7 @@ impl Subject {
             notes: Vec::new(),
             original: Original::new(),
             timeout: limits.timeout(),
+            machine_timeout: limits.machine_timeout(),
             memory: limits.memory,
             scratch: Scratch::new()?,
         })
@@ -579,6 +591,11 @@ impl Subject {
     /// How long a run may take.
     pub fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// How long a run in the machine may take.
+    pub fn machine_timeout(&self) -> Duration {
+        self.machine_timeout
     }
 }
 

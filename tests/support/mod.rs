@@ -122,6 +122,16 @@ impl Place {
     }
 }
 
+/// A program of the subjects, as `cargo xtask subjects` has built it, and an input of theirs.
+pub fn subject(program: &str, input: &str) -> (String, PathBuf) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
+    let program = target.join("subjects/bin").join(program);
+    let path = program.to_str().expect("a plain path").to_owned();
+    assert!(program.exists(), "{path} is absent: `cargo xtask subjects` builds it");
+    (path, root.join("subjects").join(input))
+}
+
 /// A process is gone, or about to be: the kernel kills it as soon as its follower is dead, and
 /// whoever inherits it collects it.
 #[track_caller]

@@ -92,7 +92,7 @@ impl Job<'_> {
             );
         }
         for call in &found.followed.missing {
-            notes.push(format!("The machine does not have the system call {call}."));
+            notes.push(format!("The machine does not have the system call {}.", call.name));
         }
         let mut parameters = std::collections::BTreeMap::new();
         for without in &self.arguments.no_relax {

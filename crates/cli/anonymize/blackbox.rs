@@ -32,11 +32,7 @@ impl Job<'_> {
         info!(why, "without the machine");
         let mut oracle = NativeOracle::new(self, failure);
         if !oracle.agrees().map_err(|error| anyhow!(error))? {
-            let why =
-                "the program does not fail in a run that is kept from writing to files and from \
-                       the network, and random inputs are tried in no other way"
-                    .to_owned();
-            return Ok(Err(Halt { outcome: Outcome::Unproved, why }));
+            return Ok(Err(uncontained(why)));
         }
         let begun = Instant::now();
         let span = info_span!("weaken").entered();
@@ -55,9 +51,9 @@ impl Job<'_> {
         let runs = oracle.runs();
         self.seconds.search += begun.elapsed().as_secs_f64();
         drop(span);
-        let Some(weakened) = weakened else { return Ok(Err(unproved())) };
+        let Some(weakened) = weakened else { return Ok(Err(unproved(why))) };
         if !self.proved(failure, &weakened.double)? {
-            return Ok(Err(unproved()));
+            return Ok(Err(unproved(why)));
         }
         let size = 8 * self.base().hidden().len();
         let mut all_notes = notes(&weakened);
@@ -81,8 +77,26 @@ impl Job<'_> {
     }
 }
 
-fn unproved() -> Halt {
-    let why = "no double could be proved: the program does not fail natively as it does on the \
-               original. Nothing is handed out.";
-    Halt { outcome: Outcome::Unproved, why: why.to_owned() }
+/// The program cannot be run on random inputs; `why` it was not followed either, if that was tried.
+fn uncontained(why: &str) -> Halt {
+    let alone = "the program does not fail in a run that is kept from writing to files and from the \
+                 network, and random inputs are tried in no other way";
+    if why.is_empty() {
+        return Halt { outcome: Outcome::Unproved, why: alone.to_owned() };
+    }
+    // It is stunt that cannot go on: nothing was found out about doubles.
+    Halt {
+        outcome: Outcome::Unsupported,
+        why: format!("{}; and {alone}", why.trim_end_matches('.')),
+    }
+}
+
+fn unproved(why: &str) -> Halt {
+    let mut all = String::new();
+    if !why.is_empty() {
+        all = format!("{}; and by running the program alone, ", why.trim_end_matches('.'));
+    }
+    all += "no double could be proved: the program does not fail natively as it does on the \
+            original. Nothing is handed out.";
+    Halt { outcome: Outcome::Unproved, why: all }
 }

@@ -20,6 +20,7 @@ use super::{Arguments, Choice, Resize};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
 use crate::outcome::Outcome;
+use crate::place::MissingCall;
 use crate::progress::Progress;
 use crate::subject::Subject;
 
@@ -74,6 +75,18 @@ pub(super) struct Halt {
     pub(super) outcome: Outcome,
     /// A sentence for the user.
     pub(super) why: String,
+}
+
+impl From<Stopped> for Halt {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Unsupported(what) => Self {
+                outcome: Outcome::Unsupported,
+                why: format!("{what}. This is a limit of stunt, not a bug of the program."),
+            },
+            Stopped::Limit(what) => Self { outcome: Outcome::Limit, why: format!("{what}.") },
+        }
+    }
 }
 
 /// A proved double with its figures.
@@ -167,16 +180,20 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The first invalid access to memory on the original, if there is one.
-    pub(super) fn invalid_access(&mut self) -> Result<Option<Failure>> {
+    /// The first invalid access to memory on the original, if there is one. Whether there is one, nobody
+    /// knows if the program could not be followed to its end.
+    pub(super) fn invalid_access(&mut self) -> Result<Result<Option<Failure>, Halt>> {
         self.progress.stage("checking the program's memory");
         let begun = Instant::now();
         let followed = follow(self.subject, Relaxations::NONE, true)?;
         self.seconds.trace += begun.elapsed().as_secs_f64();
-        let failure = followed.ok().and_then(|followed| followed.failure);
-        let invalid = failure.filter(|failure| failure.kind == FailureKind::InvalidAccess);
+        let followed = match followed {
+            Ok(followed) => followed,
+            Err(stopped) => return Ok(Err(stopped.into())),
+        };
+        let invalid = followed.failure.filter(|failure| failure.kind == FailureKind::InvalidAccess);
         self.checked = invalid.is_some();
-        Ok(invalid)
+        Ok(Ok(invalid))
     }
 
     /// How the program fails on the original, if it always fails in the same way when it does.
@@ -264,13 +281,7 @@ impl<'a> Job<'a> {
         let base = self.base.as_ref();
         let followed = match follow_on(self.subject, base, relax, self.checked)? {
             Ok(followed) => followed,
-            Err(Stopped::Unsupported(what)) => {
-                let why = format!("{what}. This is a limit of stunt, not a bug of the program.");
-                return Ok(Err(Halt { outcome: Outcome::Unsupported, why }));
-            }
-            Err(Stopped::Limit(what)) => {
-                return Ok(Err(Halt { outcome: Outcome::Limit, why: format!("{what}.") }));
-            }
+            Err(stopped) => return Ok(Err(stopped.into())),
         };
         self.seconds.trace += followed.seconds;
         info!(
@@ -287,7 +298,11 @@ impl<'a> Job<'a> {
             };
             let lacks = match &followed.missing[..] {
                 [] => String::new(),
-                calls => format!(", which does not have the system call {}", calls.join(", ")),
+                calls => {
+                    let named = |call: &MissingCall| format!("{} (at {})", call.name, call.place);
+                    let calls: Vec<String> = calls.iter().map(named).collect();
+                    format!(", which does not have the system call {}", calls.join(", "))
+                }
             };
             let why = format!(
                 "the program fails with {failure} natively, but in the machine{lacks}, it {how}. This is \

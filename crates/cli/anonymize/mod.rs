@@ -91,7 +91,7 @@ enum Relaxation {
     Clauses,
     /// Jumps through tables
     Switches,
-    /// Reads from constant tables
+    /// Reads from constant tables, and accesses to one of a few places
     Reads,
 }
 
@@ -349,7 +349,11 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
     }
     let begun = Instant::now();
     let mut job = Job::new(arguments, subject);
-    let invalid = if arguments.check_memory { job.invalid_access()? } else { None };
+    let invalid = if arguments.check_memory { job.invalid_access()? } else { Ok(None) };
+    let invalid = match invalid {
+        Ok(invalid) => invalid,
+        Err(halt) => return Ok(Err(job.halt(halt))),
+    };
     let failure = match invalid {
         Some(failure) => failure,
         None => match job.original_failure()? {

@@ -1,10 +1,15 @@
 //! What `stunt anonymize` prints: a summary in words, JSON for programs, figures of the run.
 
 use serde_json::json;
+use stunt_machine::stack::Symbols;
 use stunt_report::{Draw, summary};
 
 use super::Made;
 use super::job::Found;
+use crate::place;
+
+/// How many places are listed where values were fixed.
+const MOST_PLACES: usize = 20;
 
 /// All that programs may want to know; `path` is where the report has gone.
 pub fn to_json(made: &Made, path: Option<&str>) -> serde_json::Value {
@@ -69,9 +74,23 @@ pub fn statistics(found: &Found) {
             *places.entry((why, test.address)).or_insert(0u64) += 1;
         }
     }
+    let by_reason = followed.pins();
+    let reasons: Vec<String> =
+        by_reason.iter().map(|(why, count)| format!("{why} {count}")).collect();
+    let reasons =
+        if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    eprintln!("pins: {}{reasons}", by_reason.values().sum::<u64>());
+    let symbols = Symbols::of_host();
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    for ((why, address), count) in places.iter().take(20) {
-        eprintln!("pin: {why} at {address:#x}: {count}");
+    for ((why, address), count) in places.iter().take(MOST_PLACES) {
+        let frame = symbols.at(*address, &followed.modules);
+        eprintln!("pin: {why} at {}: {count}", place::in_words(&frame));
+    }
+    if let Some(more) = places.len().checked_sub(MOST_PLACES).filter(|&more| more > 0) {
+        eprintln!("pin: and at {more} other places");
+    }
+    for call in &followed.missing {
+        eprintln!("missing system call: {} (first at {})", call.name, call.place);
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     failure::{Evidence, PanicSite, Scene, Status, at_stack_end, judge, panic_site},
     linux::{Ending, Engine, Input, Kernel, Limits, Mapped, Setup, errno::Errno, mapped_files},
     memory::AddressSpace,
-    stack::{CallStack, Module, Registers, Symbols},
+    stack::{CallStack, Frame, Module, Registers, Symbols},
     symbolic::{Symbolic, Throw},
 };
 
@@ -143,6 +143,24 @@ impl Machine {
         if let Some(count) = certain {
             symbolic.forget_tests_after(count);
         }
+    }
+
+    /// The function and the module at an address: of the process that could not go on, if the run
+    /// ended as [`Ending::Unsupported`], else of the first one.
+    #[must_use]
+    pub fn frame_at(&mut self, address: u64, symbols: &Symbols) -> Option<Frame> {
+        let mapped = mapped_files(self.kernel.space_at_end()?);
+        let modules = self.kernel.modules(mapped);
+        Some(symbols.at(address, &modules))
+    }
+
+    /// Where a system call was made first that the kernel does not have, by its number.
+    #[must_use]
+    pub fn missing_call_at(&mut self, number: u64, symbols: &Symbols) -> Option<Frame> {
+        let missing = self.kernel.missing_calls().get(&number)?;
+        let (at, mapped) = (missing.at, (*missing.mapped).clone());
+        let modules = self.kernel.modules(mapped);
+        Some(symbols.at(at, &modules))
     }
 
     /// The instruction at an address, as text: of the process that could not go on, if the run

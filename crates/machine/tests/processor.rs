@@ -42,6 +42,15 @@ use forms::{Family, check, scaled};
 /// The variable that rewrites `corners.txt` from what the host does.
 const BLESS: &str = "STUNT_BLESS";
 
+/// As many codes are compared as ever were: one that is dropped from the list is missed here.
+#[test]
+fn the_list_has_all_codes() {
+    let codes = forms::codes();
+    let unlike: std::collections::BTreeSet<_> = codes.iter().map(|&code| code as usize).collect();
+    assert_eq!(unlike.len(), codes.len(), "a code is there twice");
+    assert!(codes.len() >= 1227, "{} codes", codes.len());
+}
+
 #[test]
 fn integer() {
     check(Family::Integer);

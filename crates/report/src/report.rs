@@ -151,7 +151,7 @@ pub struct Frame {
 pub struct Replay {
     /// The program fails natively, outside the machine.
     pub native: bool,
-    /// The failure shows only where memory accesses are checked: replay with `--check-memory`.
+    /// The failure shows only where memory accesses are checked: `stunt replay` does that by itself.
     pub check_memory: bool,
     /// What counts as the failure, if the user said so: `exit=3`, `stderr~REGEX`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

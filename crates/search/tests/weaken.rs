@@ -1,7 +1,7 @@
 //! Weakening on programs written as functions: what is dropped, what stays, and that the figure is
 //! what can be counted by hand.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rand::SeedableRng;
@@ -66,6 +66,37 @@ fn tests_that_the_failure_does_not_need_are_dropped() {
     // All runs failed; the bound allows for the runs that were not made.
     assert!(found.measured.total.upper() < 8.03, "{}", found.measured.total);
     assert_eq!(found.double.bytes[0][1], b'X');
+}
+
+#[test]
+fn a_search_that_is_told_to_stop_has_a_double() {
+    let bytes = b"aXbcdefghijklmnopqrstuvwxyz01234";
+    let mut pool = Pool::new();
+    let tests: Vec<Test> = bytes
+        .iter()
+        .zip(0..)
+        .map(|(&value, at)| test((is(&mut pool, at, value), u64::from(at))))
+        .collect();
+    let mut all = Vec::new();
+    // From the first run on, in the middle, and never.
+    for after in [0, 40, usize::MAX] {
+        let (enough, mut runs) = (AtomicBool::new(false), 0);
+        let limits = Limits { cancel: &enough, ..limits() };
+        let mut fails = |input: &[Vec<u8>]| {
+            runs += 1;
+            enough.store(runs > after, Ordering::Relaxed);
+            input[0][1] == b'X'
+        };
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let found =
+            weaken(&mut pool, &tests, &original(bytes), &mut fails, limits, &mut rng, &mut |_| {});
+        let found = found.expect("a function can always be called").expect("the original fails");
+        assert_eq!(found.double.bytes[0][1], b'X', "after {after} runs");
+        all.push((runs, found.measured.total.upper()));
+    }
+    let [first, middle, whole] = all[..] else { panic!("three searches") };
+    assert!(first.0 <= middle.0 && middle.0 < whole.0, "runs: {all:?}");
+    assert!(first.1 >= middle.1 && middle.1 >= whole.1, "bits: {all:?}");
 }
 
 #[test]

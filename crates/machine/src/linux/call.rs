@@ -1,12 +1,16 @@
 //! A system call under way: who makes it, with which arguments, and how it can end.
 
+use std::sync::Arc;
+
 use super::{
     Kernel,
     errno::Errno,
     fs::{Caller, FileId},
+    kernel::Missing,
+    modules::mapped_files,
     process::{Blocked, Process, Thread},
 };
-use crate::memory::AddressSpace;
+use crate::{memory::AddressSpace, symbolic::first_forbidden};
 
 /// How a system call ends.
 pub(crate) enum Flow {
@@ -90,9 +94,15 @@ impl Call<'_> {
         Ok(u32::from_le_bytes(bytes.try_into().expect("4 bytes")))
     }
 
-    /// Stores bytes in the caller's memory, all or none.
+    /// Stores bytes in the caller's memory, all or none. Where memory is checked and they must not
+    /// be stored, the caller's run is over.
     pub(crate) fn put(&mut self, address: u64, bytes: &[u8]) -> Result<(), Errno> {
-        self.space().write(address, bytes).map_err(|_| Errno::EFAULT)
+        let space = self.space();
+        if let Some(at) = first_forbidden(space, address, bytes.len() as u64) {
+            space.refuse(at);
+            return Err(Errno::EFAULT);
+        }
+        space.write(address, bytes).map_err(|_| Errno::EFAULT)
     }
 
     /// The same, unless the address is zero.
@@ -155,6 +165,20 @@ impl Call<'_> {
             processes: &kernel.processes,
         };
         work(&mut kernel.files, &caller)
+    }
+
+    /// Ends the call as one that the kernel does not have, at least not in this form, and counts it.
+    pub(crate) fn lacks(&mut self) -> Flow {
+        let at = self.thread().cpu.rip().wrapping_sub(2);
+        let number = self.number;
+        if !self.kernel.missing.contains_key(&number) {
+            let mapped = Arc::new(mapped_files(self.space()));
+            self.kernel.missing.insert(number, Missing { count: 0, at, mapped });
+        }
+        if let Some(missing) = self.kernel.missing.get_mut(&number) {
+            missing.count += 1;
+        }
+        Errno::ENOSYS.into()
     }
 
     /// Ends the call as not finished: it goes on behind the `done` bytes that it has moved.

@@ -12,7 +12,9 @@ use super::{
     file_calls,
     fs::{Config, Files, InodeId, User},
     inputs::Inputs,
-    loader, memory_calls, numbers,
+    loader, memory_calls,
+    modules::Mapped,
+    numbers,
     process::{Process, Program, State, Thread},
     process_calls,
     schedule::Crash,
@@ -33,7 +35,7 @@ pub struct Kernel {
     pub(crate) next_pid: u32,
     pub(crate) memory: u64,
     /// System calls that are not here, and how often they were tried.
-    pub(crate) missing: BTreeMap<u64, u64>,
+    pub(crate) missing: BTreeMap<u64, Missing>,
     /// The thread that had the last turn.
     pub(crate) turn: u32,
     /// A turn that a limit cut short: the process, the thread, and the count of instructions at
@@ -197,11 +199,22 @@ impl Kernel {
         self.processes.0.get_mut(&self.stuck.unwrap_or(FIRST_PID))?.space.as_mut()
     }
 
-    /// System calls that the kernel does not have, and how often they were tried.
+    /// System calls that the kernel does not have, by number, and what is known about their use.
     #[must_use]
-    pub fn missing_calls(&self) -> &BTreeMap<u64, u64> {
+    pub fn missing_calls(&self) -> &BTreeMap<u64, Missing> {
         &self.missing
     }
+}
+
+/// A system call, or a form of one, that the kernel does not have and that was tried.
+#[derive(Clone)]
+pub struct Missing {
+    /// How often.
+    pub count: u64,
+    /// The instruction that made it first.
+    pub(crate) at: u64,
+    /// What the process had mapped then.
+    pub(crate) mapped: Arc<Mapped>,
 }
 
 /// A thread that has not run yet.
@@ -236,8 +249,7 @@ pub(crate) fn dispatch(call: &mut Call<'_>) -> Flow {
             return flow;
         }
     }
-    *call.kernel.missing.entry(call.number).or_insert(0) += 1;
-    Flow::Done(Err(Errno::ENOSYS))
+    call.lacks()
 }
 
 pub(crate) use loader::MAPPING_TOP;

@@ -32,7 +32,7 @@ mod time_calls;
 mod timers;
 
 pub use inputs::{Input, InputPlace};
-pub use kernel::{Kernel, Setup};
+pub use kernel::{Kernel, Missing, Setup};
 pub(crate) use modules::{Mapped, mapped_files};
 pub use numbers::syscall_name;
 pub use process::Death;

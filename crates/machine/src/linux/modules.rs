@@ -96,7 +96,7 @@ impl Kernel {
             Some((at, u64::from_le_bytes(bytes)))
         };
         let streams = known.streams.into_iter().filter_map(&mut pointer).collect();
-        symbolic.set_hooks(known.hooks, rethrow_ranges(&modules), streams);
+        symbolic.set_hooks(known.hooks, rethrow_ranges(&modules), streams, known.channels, modules);
     }
 
     /// Tells a followed run where comparisons are that have no names.
@@ -122,7 +122,7 @@ impl Kernel {
         let found = comparisons(called(&code), |function, a, b, count| {
             aside.compare(function, a, b, count)
         });
-        symbolic.add_hooks(found, &[]);
+        symbolic.add_hooks(found, &[], &[]);
     }
 
     /// The same for a library that was just mapped at an address, by a program that runs already.
@@ -132,7 +132,8 @@ impl Kernel {
         let mut mapped = mapped_files(space);
         mapped.retain(|_, mappings| mappings.iter().any(|it| it.addresses.contains(&at)));
         let modules = self.modules(mapped);
-        symbolic.add_hooks(hooks(&modules, |_| None).hooks, &rethrow_ranges(&modules));
+        let hooks = hooks(&modules, |_| None).hooks;
+        symbolic.add_hooks(hooks, &rethrow_ranges(&modules), &modules);
     }
 }
 

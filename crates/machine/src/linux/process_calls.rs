@@ -319,7 +319,7 @@ fn execveat(call: &mut Call<'_>) -> Flow {
     }
     // A file by its descriptor has a name under /proc.
     if !text.is_empty() || flags & 0x1000 == 0 {
-        return Errno::ENOSYS.into();
+        return call.lacks();
     }
     let name = format!("/proc/self/fd/{}", fd as i32).into_bytes();
     let gathered = call.strings(arguments).and_then(|a| Ok((a, call.strings(environment)?)));

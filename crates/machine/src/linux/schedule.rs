@@ -20,7 +20,7 @@ use crate::{
     code::{Code, Compile, Model, Trap, slots},
     cpu::{self, Cpu, Exception, Stop},
     memory::{AddressSpace, PAGE, Reason},
-    symbolic::Symbolic,
+    symbolic::{Symbolic, is_behind_heap},
 };
 
 /// Instructions in a turn.
@@ -368,6 +368,9 @@ impl Kernel {
         self.turn = tid;
         let until = end.min(limit);
         let cut = loop {
+            if self.end_refused(pid, tid) {
+                break false;
+            }
             if self.executed >= until {
                 break self.executed < end;
             }
@@ -403,6 +406,7 @@ impl Kernel {
             let stop = engine.run(&mut thread.cpu, space, quantum);
             let done = thread.cpu.executed() - before;
             let rip = thread.cpu.rip();
+            let invalid = invalid_access(space, &stop);
             if let Some(symbolic) = &mut engine.symbolic {
                 // Code that was made out of the input. Whoever stops before each test could not go
                 // back to before it.
@@ -415,6 +419,10 @@ impl Kernel {
             self.clock.advance(done);
             if engine.halted() {
                 return self.halt(engine, next, true);
+            }
+            if let Some(address) = invalid {
+                self.kill(pid, tid, Signal::of_invalid_access(address), true);
+                break false;
             }
             match stop {
                 Stop::Quantum => {}
@@ -456,16 +464,12 @@ impl Kernel {
                     if self.exhausted(pid) || self.files.held() > self.memory {
                         return Turn::Ended(Ending::Limit(LimitReached::Memory));
                     }
-                    if !goes_on {
+                    if self.end_refused(pid, tid) || !goes_on {
                         break false;
                     }
                 }
                 Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Limit => {
                     return Turn::Ended(Ending::Limit(LimitReached::Memory));
-                }
-                Stop::Exception(Exception::Memory(fault)) if fault.reason == Reason::Guarded => {
-                    self.kill(pid, tid, Signal::of_invalid_access(fault.address), true);
-                    break false;
                 }
                 Stop::Exception(exception) => {
                     self.force(pid, tid, Signal::of_exception(exception, rip));
@@ -488,6 +492,15 @@ impl Kernel {
         }
         self.sync_after_turn(pid);
         Turn::Over
+    }
+
+    /// Ends a process that told the kernel to store where memory is checked and nobody may; gives
+    /// whether it did.
+    fn end_refused(&mut self, pid: u32, tid: u32) -> bool {
+        let space = self.process_if_there(pid).and_then(|process| process.space.as_mut());
+        let Some(address) = space.and_then(AddressSpace::take_refused) else { return false };
+        self.kill(pid, tid, Signal::of_invalid_access(address), true);
+        true
     }
 
     /// Whether nobody inside the machine reads what a process writes to its standard streams.
@@ -686,6 +699,13 @@ impl Kernel {
     pub fn executed(&self) -> u64 {
         self.executed
     }
+}
+
+/// Where checked memory was accessed in a way that is not allowed, if that is why a processor stopped.
+fn invalid_access(space: &AddressSpace, stop: &Stop) -> Option<u64> {
+    let Stop::Exception(Exception::Memory(fault)) = stop else { return None };
+    let invalid = fault.reason == Reason::Guarded || is_behind_heap(space, fault.address);
+    invalid.then_some(fault.address)
 }
 
 /// Calls that are given no memory to look at.

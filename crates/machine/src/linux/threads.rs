@@ -57,7 +57,7 @@ pub(super) fn dispatch(call: &mut Call<'_>) -> Option<Flow> {
             }
         }
         // Restartable sequences need a kernel that preempts: the C library does without.
-        n::RSEQ => Errno::ENOSYS.into(),
+        n::RSEQ => call.lacks(),
         n::SCHED_YIELD => {
             call.kernel.turn = call.tid;
             Flow::Done(Ok(0))
@@ -101,7 +101,7 @@ fn clone(call: &mut Call<'_>, request: &Request) -> Flow {
     let flags = request.flags;
     if flags & CLONE_THREAD == 0 && flags & CLONE_VM != 0 && flags & CLONE_VFORK == 0 {
         // A process that shares memory and runs at the same time: nobody needs it.
-        return Errno::ENOSYS.into();
+        return call.lacks();
     }
     let processes = call.kernel.processes.0.values();
     if processes.map(|process| process.threads.len().max(1)).sum::<usize>() >= MOST_TASKS {
@@ -311,7 +311,7 @@ fn futex(call: &mut Call<'_>) -> Flow {
             Flow::Done(Ok(counted))
         }
         WAKE_OP => wake_op(call, address, value, timeout, second, third),
-        _ => Errno::ENOSYS.into(),
+        _ => call.lacks(),
     }
 }
 
@@ -348,7 +348,7 @@ fn wake_op(
         2 => old | operand,
         3 => old & !operand,
         4 => old ^ operand,
-        _ => return Errno::ENOSYS.into(),
+        _ => return call.lacks(),
     };
     if let Err(errno) = call.put(second, &new.to_le_bytes()) {
         return errno.into();
@@ -360,7 +360,7 @@ fn wake_op(
         3 => old as i32 <= compared as i32,
         4 => old as i32 > compared as i32,
         5 => old as i32 >= compared as i32,
-        _ => return Errno::ENOSYS.into(),
+        _ => return call.lacks(),
     };
     let mut woken = wake(call, first, count, u32::MAX);
     if holds {

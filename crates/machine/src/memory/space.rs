@@ -68,6 +68,8 @@ pub struct AddressSpace {
     guarded: bool,
     /// Marked bytes that were looked at as values, by the kernel or as code.
     looked: Vec<(Mark, u8)>,
+    /// Where the kernel was told to store and must not.
+    refused: Option<u64>,
 }
 
 impl AddressSpace {
@@ -89,6 +91,7 @@ impl AddressSpace {
             blind: false,
             guarded: false,
             looked: Vec::new(),
+            refused: None,
         }
     }
 
@@ -113,6 +116,7 @@ impl AddressSpace {
             blind: self.blind,
             guarded: self.guarded,
             looked: self.looked.clone(),
+            refused: self.refused,
         }
     }
 
@@ -513,6 +517,21 @@ impl AddressSpace {
         self.guarded = true;
     }
 
+    /// Whether stores to marked bytes stop.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.guarded
+    }
+
+    /// The kernel was told to store at an address where nobody may.
+    pub(crate) fn refuse(&mut self, address: u64) {
+        self.refused.get_or_insert(address);
+    }
+
+    /// Where the kernel was told to store and must not, since the last call.
+    pub(crate) fn take_refused(&mut self) -> Option<u64> {
+        self.refused.take()
+    }
+
     /// Stops as a load would, if one of these bytes is marked: for whoever reads them in one piece.
     ///
     /// # Errors
@@ -560,6 +579,14 @@ impl AddressSpace {
             self.code_changed(region.start, region.end);
         }
         self.regions.insert(region);
+    }
+
+    /// Lets the region that begins at `start` go on up to `end`. Nothing may be mapped there yet.
+    pub(crate) fn extend(&mut self, start: u64, end: u64) {
+        let Some(region) = self.regions.find(start).cloned() else { return };
+        debug_assert!(end.is_multiple_of(PAGE) && region.start == start && region.end <= end);
+        self.regions.remove(start, region.end);
+        self.regions.insert(Region { end, ..region });
     }
 
     /// Unmaps `[start, end)`; what is not mapped there is left alone.

@@ -14,7 +14,7 @@ use super::bytes::Bytes;
 use super::cfi::{Cfi, Row};
 use super::debugfile::{self, OpenFile, ReadFile};
 use super::demangle::demangle;
-use super::frame::{CallStack, Frame, InModule, InSymbol, Kind};
+use super::frame::{CallStack, End, Frame, InModule, InSymbol, Kind, Trust};
 use super::image::Image;
 use super::lines::Lines;
 use super::memory::Memory;
@@ -122,6 +122,18 @@ impl Symbols {
             cache.name(walked, module, &mut frames);
         }
         CallStack { frames, gap, end: walk.end }
+    }
+
+    /// The function and the module of one instruction.
+    #[must_use]
+    pub fn at(&self, address: u64, modules: &[Module]) -> Frame {
+        let holds = |module: &Module| module.executable.iter().any(|it| it.contains(&address));
+        let module = modules.iter().position(holds);
+        let trust = Trust::Context;
+        let frame = WalkedFrame { address, trust, module, exact: true, signal: false };
+        let walk = Walk { frames: vec![frame], gap: None, end: End::Outermost };
+        // Functions that were inlined there come first; the last one has the instruction.
+        self.name(&walk, modules).frames.pop().expect("there is one for each address")
     }
 
     /// How many files the store has parsed and keeps.

@@ -11,7 +11,7 @@ use crate::{
     memory::{Access, AddressSpace, Fault, Mark, PAGE, TOP},
 };
 
-use super::{Symbolic, shadow::Meaning};
+use super::{Symbolic, guard::is_behind_heap, shadow::Meaning};
 
 /// Most entries of a table that a load makes.
 const MOST_ENTRIES: u128 = 1 << 13;
@@ -149,7 +149,7 @@ impl Symbolic {
         w: Width,
     ) -> Result<(u64, Option<Term>), Exception> {
         let at = address.at;
-        self.guarded(space, at, w.bytes(), Access::Read)?;
+        self.allowed(space, address, w.bytes(), Access::Read)?;
         space.set_blind(true);
         let value = match w {
             Width::W8 => space.load(at).map(|v| u64::from(u8::from_le_bytes(v))),
@@ -161,12 +161,15 @@ impl Symbolic {
         let value = value.map_err(|fault| self.fault(space, address, fault))?;
         let term = match address.term {
             None => self.read_term(space, at, w.bytes()),
-            Some(_) => match self.table(space, address, w) {
+            Some(place) => match self.table(space, address, w) {
                 Some(term) => Some(term),
-                None => {
-                    self.pin_address(address, Pin::LoadAddress);
-                    self.read_term(space, at, w.bytes())
-                }
+                None => match self.cells(space, address, w) {
+                    Some(cells) => Some(self.select(place, &cells)),
+                    None => {
+                        self.pin_address(address, Pin::LoadAddress);
+                        self.read_term(space, at, w.bytes())
+                    }
+                },
             },
         };
         Ok((value, term))
@@ -181,7 +184,8 @@ impl Symbolic {
         term: Option<Term>,
     ) -> Result<(), Exception> {
         let at = address.at;
-        self.guarded(space, at, w.bytes(), Access::Write)?;
+        self.allowed(space, address, w.bytes(), Access::Write)?;
+        let cells = self.cells(space, address, w);
         space.set_blind(true);
         let stored = match w {
             Width::W8 => space.store(at, (value as u8).to_le_bytes()),
@@ -191,6 +195,12 @@ impl Symbolic {
         };
         space.set_blind(false);
         stored.map_err(|fault| self.fault(space, address, fault))?;
+        if let (Some(cells), Some(place)) = (cells, address.term) {
+            let constant = u128::from(value & w.mask());
+            let value = term.unwrap_or_else(|| self.pool.constant(w.bits() as u8, constant));
+            self.spread(space, place, &cells, value);
+            return Ok(());
+        }
         self.pin_address(address, Pin::StoreAddress);
         if let Some(term) = term {
             self.write_term(space, at, term);
@@ -213,6 +223,10 @@ impl Symbolic {
         fault: Fault,
     ) -> Exception {
         if let Some(term) = address.term {
+            if is_behind_heap(space, fault.address) {
+                self.stays_forbidden(space, term, 1, fault);
+                return fault.into();
+            }
             let gap = gap_around(space, address.at);
             let condition = self.within(term, gap.0, gap.1);
             self.test(condition, TestKind::Fault);
@@ -421,10 +435,18 @@ impl Symbolic {
                 }
                 Ok(())
             }
-            Op::StoreImm { base, disp, .. } => {
+            Op::StoreImm { w, base, disp, imm } => {
                 let address = self.address(cpu, base, slots::ZERO, 0, disp);
+                let cells = self.cells(space, address, w);
                 self.blindly(cpu, space, op, address)?;
-                self.pin_address(address, Pin::StoreAddress);
+                match (cells, address.term) {
+                    (Some(cells), Some(place)) => {
+                        let value = u128::from(imm as i64 as u64 & w.mask());
+                        let value = self.pool.constant(w.bits() as u8, value);
+                        self.spread(space, place, &cells, value);
+                    }
+                    _ => self.pin_address(address, Pin::StoreAddress),
+                }
                 Ok(())
             }
             Op::Push { a } => {
@@ -449,9 +471,12 @@ impl Symbolic {
                 let address = self.address(cpu, a, slots::ZERO, 0, 0);
                 let marks: SmallVec<[Option<Mark>; 8]> =
                     (0..w.bytes()).map(|k| space.mark_of(address.at.wrapping_add(k))).collect();
+                let cells = self.cells(space, address, w);
                 self.blindly(cpu, space, op, address)?;
                 space.mark(address.at, &marks);
-                self.pin_address(address, Pin::StoreAddress);
+                if cells.is_none() {
+                    self.pin_address(address, Pin::StoreAddress);
+                }
                 Ok(())
             }
             _ => unreachable!("the others do not touch memory"),
@@ -468,7 +493,7 @@ impl Symbolic {
         address: Address,
     ) -> Result<(), Exception> {
         let (length, access) = extent(op);
-        self.guarded(space, address.at, length, access)?;
+        self.allowed(space, address, length, access)?;
         space.set_blind(true);
         let done = step(cpu, space, op);
         space.set_blind(false);

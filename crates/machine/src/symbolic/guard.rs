@@ -6,12 +6,14 @@
 //! afterwards asks nothing of the input (Castro et al., section 4).
 //!
 //! Loads inside the C library are not checked: its string functions read in whole words, beyond the
-//! end of strings. Stores are checked everywhere.
+//! end of strings. Stores are checked everywhere, also those of the kernel: a `read` into a block
+//! that is too small ends the run, too.
 
 use std::{num::NonZeroU64, ops::Range, sync::Arc};
 
 use imbl::{OrdMap, Vector};
-use stunt_path::Pin;
+use stunt_path::{Pin, TestKind};
+use stunt_terms::Term;
 
 use crate::{
     code::slots,
@@ -19,7 +21,7 @@ use crate::{
     memory::{Access, AddressSpace, Backing, Fault, Mark, Protection, Reason, Region},
 };
 
-use super::{Symbolic, hooks::return_address};
+use super::{Symbolic, access::Address, hooks::return_address};
 
 /// Where the checked heap is, and how large it may grow.
 const HEAP: Range<u64> = 0x6000_0000_0000..0x6010_0000_0000;
@@ -27,6 +29,10 @@ const HEAP: Range<u64> = 0x6000_0000_0000..0x6010_0000_0000;
 const ZONE: u64 = 32;
 /// Blocks begin at multiples of this.
 const ALIGNMENT: u64 = 16;
+/// The heap grows by so many bytes. What is behind it is not mapped, and must not be touched either.
+const GROWTH: u64 = 1 << 16;
+/// How far an area that must not be touched is looked at, in both directions.
+const FAR: u64 = 1 << 20;
 /// Where the value of the canary is, from the base of `fs`.
 const CANARY: u64 = 0x28;
 
@@ -65,6 +71,23 @@ impl Guard {
             _ => Some(Guard::Source),
         }
     }
+}
+
+/// Whether a byte must not be touched because it is behind the end of the checked heap.
+pub(crate) fn is_behind_heap(space: &AddressSpace, at: u64) -> bool {
+    space.is_guarded() && HEAP.contains(&at) && space.region(at).is_none()
+}
+
+/// The first of some bytes that the kernel must not store to.
+pub(crate) fn first_forbidden(space: &AddressSpace, at: u64, length: u64) -> Option<u64> {
+    if !space.is_guarded() || !space.marked(at, length) {
+        return None;
+    }
+    let forbidden = |&at: &u64| match space.mark_of(at).and_then(Guard::of) {
+        Some(Guard::Forbidden | Guard::Canary) => true,
+        Some(Guard::Source) | None => false,
+    };
+    (0..length).map(|k| at.wrapping_add(k)).find(forbidden)
 }
 
 /// How a call deals with the heap.
@@ -111,7 +134,8 @@ pub(super) struct Guards {
     canaries: Vector<u64>,
     /// The code of the C library and the dynamic linker.
     libraries: Arc<[Range<u64>]>,
-    mapped: bool,
+    /// How far the heap is mapped.
+    mapped: u64,
 }
 
 impl Default for Guards {
@@ -121,7 +145,7 @@ impl Default for Guards {
             blocks: OrdMap::new(),
             canaries: Vector::new(),
             libraries: Arc::default(),
-            mapped: false,
+            mapped: HEAP.start,
         }
     }
 }
@@ -146,6 +170,73 @@ impl Symbolic {
         space.mark(source, &[Some(Guard::Source.mark()); 8]);
     }
 
+    /// Whether an access is allowed. If not, and the address depends on the input, it is enough for
+    /// the same failure that it stays among bytes that must not be touched.
+    pub(super) fn allowed(
+        &mut self,
+        space: &mut AddressSpace,
+        address: Address,
+        length: u64,
+        access: Access,
+    ) -> Result<(), Exception> {
+        let checked = self.guarded(space, address.at, length, access);
+        if let (Err(Exception::Memory(fault)), Some(term)) = (&checked, address.term) {
+            self.stays_forbidden(space, term, length, *fault);
+        }
+        checked
+    }
+
+    /// An access failed because of a guard, at an address that depends on the input.
+    pub(super) fn stays_forbidden(
+        &mut self,
+        space: &AddressSpace,
+        term: Term,
+        length: u64,
+        fault: Fault,
+    ) {
+        let (first, last) = self.forbidden_around(space, fault);
+        // The access may begin before these bytes, where the others can be touched.
+        let before = first.saturating_sub(length.saturating_sub(1));
+        let first = if space.mapped(before, first) { before } else { first };
+        let condition = self.within(term, first, last);
+        self.test(condition, TestKind::Fault);
+    }
+
+    /// The bytes around a fault whose access would have been refused, too: the first and the last.
+    fn forbidden_around(&self, space: &AddressSpace, fault: Fault) -> (u64, u64) {
+        let Fault { address: at, access, .. } = fault;
+        let refused = |at| match space.mark_of(at).and_then(Guard::of) {
+            Some(Guard::Forbidden) => access == Access::Write || !self.in_library(),
+            Some(Guard::Canary) => access == Access::Write,
+            Some(Guard::Source) | None => false,
+        };
+        let behind = self.guards.as_ref().map_or(HEAP.start, |guards| guards.mapped);
+        let gap = behind..HEAP.end;
+        let (mut first, mut last) = (at, at);
+        if gap.contains(&at) {
+            (first, last) = (gap.start, gap.end - 1);
+        } else {
+            let most = at.saturating_add(FAR);
+            while last < most && refused(last + 1) {
+                last += 1;
+            }
+            if gap.contains(&(last + 1)) {
+                last = gap.end - 1;
+            }
+        }
+        let least = first.saturating_sub(FAR);
+        while first > least && refused(first - 1) {
+            first -= 1;
+        }
+        (first, last)
+    }
+
+    /// Whether the instruction that is running is one of the libraries that read beyond ends.
+    fn in_library(&self) -> bool {
+        let mut libraries = self.guards.iter().flat_map(|guards| guards.libraries.iter());
+        libraries.any(|code| code.contains(&self.at))
+    }
+
     /// Whether an access is allowed; a load of a canary means that its function is over.
     pub(super) fn guarded(
         &mut self,
@@ -154,17 +245,15 @@ impl Symbolic {
         length: u64,
         access: Access,
     ) -> Result<(), Exception> {
-        let Some(guards) = &mut self.guards else { return Ok(()) };
-        if !space.marked(at, length) {
+        if self.guards.is_none() || !space.marked(at, length) {
             return Ok(());
         }
+        let library = self.in_library();
+        let Some(guards) = &mut self.guards else { return Ok(()) };
         for byte in (0..length).map(|k| at.wrapping_add(k)) {
             let bad = match space.mark_of(byte).and_then(Guard::of) {
                 None | Some(Guard::Source) => false,
-                Some(Guard::Forbidden) => {
-                    let library = guards.libraries.iter().any(|code| code.contains(&self.at));
-                    access == Access::Write || !library
-                }
+                Some(Guard::Forbidden) => access == Access::Write || !library,
                 Some(Guard::Canary) if access == Access::Write => true,
                 Some(Guard::Canary) => {
                     guards.canaries.retain(|&canary| !(canary..canary + 8).contains(&byte));
@@ -261,17 +350,6 @@ impl Guards {
     }
 
     fn allocate(&mut self, space: &mut AddressSpace, size: u64, alignment: u64) -> u64 {
-        if !self.mapped {
-            self.mapped = true;
-            space.map(Region {
-                start: HEAP.start,
-                end: HEAP.end,
-                protection: Protection::READ | Protection::WRITE,
-                shared: false,
-                backing: Backing::Anonymous,
-                name: Arc::from("[checked heap]"),
-            });
-        }
         if !alignment.is_power_of_two() || size > (HEAP.end - HEAP.start) / 4 {
             return 0;
         }
@@ -281,17 +359,43 @@ impl Guards {
         if after > HEAP.end {
             return 0;
         }
-        let forbidden = Some(Guard::Forbidden.mark());
-        space.mark(self.next, &vec![forbidden; (block - self.next) as usize]);
-        space.mark(end, &vec![forbidden; (after - end) as usize]);
+        let had = self.mapped;
+        self.grow(space, after);
+        forbid(space, self.next..block);
+        if block < had {
+            space.mark(block, &vec![None; (end.min(had) - block) as usize]);
+        }
+        // The rest up to the end of the heap was forbidden before, or was not there.
+        forbid(space, end..if after > had { self.mapped } else { after });
         self.next = after;
         self.blocks.insert(block, size);
         block
     }
 
+    /// Maps the heap at least up to `end`.
+    fn grow(&mut self, space: &mut AddressSpace, end: u64) {
+        if end <= self.mapped {
+            return;
+        }
+        let to = end.next_multiple_of(GROWTH).min(HEAP.end);
+        if self.mapped == HEAP.start {
+            space.map(Region {
+                start: HEAP.start,
+                end: to,
+                protection: Protection::READ | Protection::WRITE,
+                shared: false,
+                backing: Backing::Anonymous,
+                name: Arc::from("[checked heap]"),
+            });
+        } else {
+            space.extend(HEAP.start, to);
+        }
+        self.mapped = to;
+    }
+
     fn free(&mut self, space: &mut AddressSpace, block: u64) -> bool {
         let Some(size) = self.blocks.remove(&block) else { return false };
-        space.mark(block, &vec![Some(Guard::Forbidden.mark()); size as usize]);
+        forbid(space, block..block + size);
         true
     }
 
@@ -317,6 +421,12 @@ impl Guards {
         self.free(space, old);
         Some(block)
     }
+}
+
+/// Marks bytes that must not be touched.
+fn forbid(space: &mut AddressSpace, bytes: Range<u64>) {
+    let forbidden = Some(Guard::Forbidden.mark());
+    space.mark(bytes.start, &vec![forbidden; (bytes.end - bytes.start) as usize]);
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub(crate) enum Hook {
     Catch,
     /// A comparison of two strings or areas: only the result counts, not where it was found.
     Compare(Comparison),
+    /// A search for a word in a string: only where it is counts, not how it was looked for.
+    Search,
     /// These arguments are sizes or counts: they are fixed, before code that deals with memory takes
     /// them apart.
     Sizes(&'static [Slot]),
@@ -61,6 +63,10 @@ pub(crate) enum Target {
     Stream(Slot),
     /// To a standard descriptor.
     Descriptor,
+    /// To the descriptor that an argument says.
+    Number(Slot),
+    /// To a stream of the C++ library, the first argument.
+    Channel,
 }
 
 /// What a function that writes output tells its caller. Whether it worked does not depend on what
@@ -103,6 +109,7 @@ const FUNCTIONS: &[(&str, Hook)] = &[
     ("strncmp", compare(true, true, false)),
     ("strcasecmp", compare(true, false, true)),
     ("strncasecmp", compare(true, true, true)),
+    ("strstr", Hook::Search),
     ("malloc", Hook::Heap(HeapCall::Malloc)),
     ("calloc", Hook::Heap(HeapCall::Calloc)),
     ("realloc", Hook::Heap(HeapCall::Realloc)),
@@ -129,16 +136,26 @@ const FUNCTIONS: &[(&str, Hook)] = &[
     ("__fprintf_chk", output(Target::Stream(slots::RDI), Answer::Count)),
     ("__vprintf_chk", output(Target::Standard, Answer::Count)),
     ("__vfprintf_chk", output(Target::Stream(slots::RDI), Answer::Count)),
+    ("dprintf", output(Target::Number(slots::RDI), Answer::Count)),
+    ("vdprintf", output(Target::Number(slots::RDI), Answer::Count)),
+    ("__dprintf_chk", output(Target::Number(slots::RDI), Answer::Count)),
+    ("__vdprintf_chk", output(Target::Number(slots::RDI), Answer::Count)),
     ("puts", output(Target::Standard, Answer::Success)),
     ("fputs", output(Target::Stream(slots::RSI), Answer::Success)),
     ("fputs_unlocked", output(Target::Stream(slots::RSI), Answer::Success)),
     ("putchar", output(Target::Standard, Answer::Character(slots::RDI))),
     ("putchar_unlocked", output(Target::Standard, Answer::Character(slots::RDI))),
     ("putc", output(Target::Stream(slots::RSI), Answer::Character(slots::RDI))),
+    ("putc_unlocked", output(Target::Stream(slots::RSI), Answer::Character(slots::RDI))),
+    ("fputc_unlocked", output(Target::Stream(slots::RSI), Answer::Character(slots::RDI))),
     ("fputc", output(Target::Stream(slots::RSI), Answer::Character(slots::RDI))),
     ("fwrite", output(Target::Stream(slots::RCX), Answer::Same(slots::RDX))),
     ("fwrite_unlocked", output(Target::Stream(slots::RCX), Answer::Same(slots::RDX))),
     ("perror", output(Target::Standard, Answer::Success)),
+    ("warn", output(Target::Standard, Answer::Success)),
+    ("warnx", output(Target::Standard, Answer::Success)),
+    ("vwarn", output(Target::Standard, Answer::Success)),
+    ("vwarnx", output(Target::Standard, Answer::Success)),
 ];
 
 /// For the first letter of a name, the lengths of the known names that begin with it: most names
@@ -175,6 +192,30 @@ const RUST: &[(&str, Hook)] = &[
     ("3std2io5stdio7_eprint", output(Target::Descriptor, Answer::Success)),
 ];
 
+/// How the names of functions begin that print a value to a stream of the C++ library; each answers with
+/// the stream. Not among them: what prints all that another stream has, which reads that.
+const CHANNELS: &[&str] = &[
+    "_ZNSo3putEc",
+    "_ZNSo5writeEPKcl",
+    "_ZNSo9_M_insertI",
+    "_ZNSolsEPKv",
+    "_ZNSolsEb",
+    "_ZNSolsEd",
+    "_ZNSolsEe",
+    "_ZNSolsEf",
+    "_ZNSolsEi",
+    "_ZNSolsEj",
+    "_ZNSolsEl",
+    "_ZNSolsEm",
+    "_ZNSolsEs",
+    "_ZNSolsEt",
+    "_ZNSolsEx",
+    "_ZNSolsEy",
+    "_ZSt16__ostream_insertIcSt11char_traitsIcEE",
+    "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_",
+    "_ZStlsIcSt11char_traitsIcESaIcEERSt13basic_ostreamIT_T0_ES7_RK",
+];
+
 /// Names inside Rust's panic machinery that run without a panic, too.
 const RUST_HARMLESS: &[&str] = &["panic_count", "catch_unwind", "3try", "9set_hook", "10take_hook"];
 
@@ -188,6 +229,11 @@ pub(crate) fn hook_of(name: &str) -> Option<Hook> {
     if name.ends_with("___rust_panic_cleanup") {
         return Some(Hook::Catch);
     }
+    if (name.starts_with("_ZNSo") || name.starts_with("_ZSt"))
+        && CHANNELS.iter().any(|begin| name.starts_with(begin))
+    {
+        return Some(output(Target::Channel, Answer::Same(slots::RDI)));
+    }
     if !name.starts_with("_ZN") && !name.starts_with("_R") {
         return None;
     }
@@ -199,6 +245,11 @@ pub(crate) fn hook_of(name: &str) -> Option<Hook> {
 /// The variables with the streams of the C library that output goes to.
 const STREAMS: &[&str] = &["stdout", "stderr"];
 
+/// The streams of the C++ library that output goes to, and the type of what is behind them as long as
+/// they write through the streams of the C library.
+const CPP_STREAMS: &[&str] = &["_ZSt4cout", "_ZSt4cerr", "_ZSt4clog"];
+const CPP_SYNCHRONISED: &str = "_ZTVN9__gnu_cxx18stdio_sync_filebufIcSt11char_traitsIcEEE";
+
 /// What is found by name in the files of a running program.
 #[derive(Default)]
 pub(crate) struct Known {
@@ -206,16 +257,63 @@ pub(crate) struct Known {
     pub(crate) hooks: Vec<(u64, Hook)>,
     /// Addresses of the variables with the streams for output.
     pub(crate) streams: Vec<u64>,
+    /// What is known of the streams of the C++ library.
+    pub(crate) channels: Channels,
+}
+
+/// The streams of the C++ library.
+#[derive(Clone, Default)]
+pub(crate) struct Channels {
+    /// Standard output and error.
+    standard: Vec<u64>,
+    /// The types of what is behind them at first.
+    synchronised: Vec<u64>,
+}
+
+impl Channels {
+    /// The stream of the C library behind one of the C++ library, if that is a standard one and was not
+    /// led elsewhere.
+    pub(crate) fn behind(&self, space: &mut AddressSpace, channel: u64) -> Option<u64> {
+        // Where the parts are: the same in all versions that have these names.
+        const BASE: u64 = 24;
+        const BUFFER: u64 = 232;
+        const TYPE: u64 = 16;
+        const FILE: u64 = 64;
+        if !self.standard.contains(&channel) {
+            return None;
+        }
+        let mut word = |at: u64| {
+            let mut bytes = [0; 8];
+            space.read(at, &mut bytes).ok()?;
+            Some(u64::from_le_bytes(bytes))
+        };
+        let table = word(channel)?;
+        let to_base = word(table.wrapping_sub(BASE))?;
+        let buffer = word(channel.wrapping_add(to_base).wrapping_add(BUFFER))?;
+        let kind = word(buffer)?.wrapping_sub(TYPE);
+        if !self.synchronised.contains(&kind) {
+            return None;
+        }
+        word(buffer.wrapping_add(FILE))
+    }
 }
 
 /// What is known in a running program. `resolve` asks a function that chooses an implementation
 /// which one it chooses.
 pub(crate) fn hooks(modules: &[Module], mut resolve: impl FnMut(u64) -> Option<u64>) -> Known {
     let mut known = Known::default();
-    let wanted = |name: &str| hook_of(name).is_some() || STREAMS.contains(&name);
+    let wanted = |name: &str| {
+        hook_of(name).is_some()
+            || STREAMS.contains(&name)
+            || CPP_STREAMS.contains(&name)
+            || name == CPP_SYNCHRONISED
+    };
     for Function { name, address, kind } in modules.iter().flat_map(|it| functions(it, wanted)) {
         if kind == FunctionKind::Variable {
             known.streams.extend(STREAMS.contains(&&*name).then_some(address));
+            let Channels { standard, synchronised } = &mut known.channels;
+            standard.extend(CPP_STREAMS.contains(&&*name).then_some(address));
+            synchronised.extend((name == CPP_SYNCHRONISED).then_some(address));
             continue;
         }
         let Some(hook) = hook_of(&name) else { continue };
@@ -255,5 +353,11 @@ mod tests {
             Some(output(Target::Descriptor, Answer::Success))
         );
         assert_eq!(hook_of("4core9panicking"), None);
+        let prints = Some(output(Target::Channel, Answer::Same(slots::RDI)));
+        assert_eq!(hook_of("_ZNSolsEi"), prints);
+        assert_eq!(hook_of("_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc"), prints);
+        // All of another stream, and a function of the program's own.
+        assert_eq!(hook_of("_ZNSolsEPSt15basic_streambufIcSt11char_traitsIcEE"), None);
+        assert_eq!(hook_of("_ZNSolsEPFRSoS_E"), None);
     }
 }

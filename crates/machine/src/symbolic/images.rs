@@ -7,8 +7,11 @@ use std::{ops::Range, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Symbolic, hooks::Hook};
-use crate::memory::AddressSpace;
+use super::{
+    Symbolic,
+    hooks::{Channels, Hook},
+};
+use crate::{memory::AddressSpace, stack::Module};
 
 /// What is known about a program by name.
 #[derive(Clone, Default)]
@@ -22,6 +25,10 @@ pub(super) struct Image {
     pub(super) rethrows: Arc<[Range<u64>]>,
     /// The variables that point to the streams for output, and where they point at first.
     streams: Arc<[(u64, u64)]>,
+    /// The streams of the C++ library.
+    channels: Arc<Channels>,
+    /// Its files with code, as they were when its libraries were loaded, and those that came later.
+    modules: Arc<[Module]>,
     /// Whether functions without names were looked at.
     shapes_known: bool,
 }
@@ -88,6 +95,8 @@ impl Symbolic {
         hooks: Vec<(u64, Hook)>,
         rethrows: Vec<Range<u64>>,
         streams: Vec<(u64, u64)>,
+        channels: Channels,
+        modules: Vec<Module>,
     ) {
         // The checked heap is that of the first program.
         let first = self.is_first_program();
@@ -96,10 +105,18 @@ impl Symbolic {
         self.image.watched = Arc::new(self.image.hooks.keys().copied().collect());
         self.image.rethrows = rethrows.into();
         self.image.streams = streams.into();
+        self.image.channels = Arc::new(channels);
+        self.image.modules = modules.into();
     }
 
     /// Functions of a library that was loaded later.
-    pub(crate) fn add_hooks(&mut self, hooks: Vec<(u64, Hook)>, rethrows: &[Range<u64>]) {
+    pub(crate) fn add_hooks(
+        &mut self,
+        hooks: Vec<(u64, Hook)>,
+        rethrows: &[Range<u64>],
+        modules: &[Module],
+    ) {
+        self.image.modules = [&self.image.modules[..], modules].concat().into();
         let all = Arc::make_mut(&mut self.image.hooks);
         let before = all.len();
         all.extend(hooks);
@@ -111,9 +128,24 @@ impl Symbolic {
         }
     }
 
+    /// The files with code of all programs that were followed, that of the last turn first: what names
+    /// the addresses of tests.
+    #[must_use]
+    pub fn modules(&self) -> Vec<Module> {
+        let all = std::iter::once(&self.image).chain(&self.images);
+        all.flat_map(|image| image.modules.iter().cloned()).collect()
+    }
+
     /// Whether a stream is standard output or standard error, as the program found them.
     pub(super) fn is_standard(&self, stream: u64) -> bool {
         self.image.streams.iter().any(|&(_, first)| first == stream)
+    }
+
+    /// Whether a stream of the C++ library writes to standard output or standard error, as the program
+    /// found them.
+    pub(super) fn is_standard_channel(&self, space: &mut AddressSpace, channel: u64) -> bool {
+        let stream = self.image.channels.behind(space, channel);
+        stream.is_some_and(|stream| self.is_standard(stream))
     }
 
     /// Whether the variables for standard output and error are as the program found them.

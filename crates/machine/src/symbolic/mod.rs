@@ -3,6 +3,7 @@
 //! ```text
 //! run ──► step, access, strings      every op is done on values, and said in terms
 //!  │        └──► flags, bits, vector    what operations mean on terms
+//!  │             cells                  a few places that an address can mean
 //!  ├──► images, hooks, summaries        functions that are known by name, by program
 //!  ├──► guard                           checked memory
 //!  ├──► units                           stopping before each test, and going back
@@ -16,6 +17,7 @@
 
 mod access;
 pub(crate) mod bits;
+mod cells;
 mod clauses;
 mod flags;
 mod guard;
@@ -33,6 +35,7 @@ mod summaries;
 mod units;
 pub(crate) mod vector;
 
+pub(crate) use guard::{first_forbidden, is_behind_heap};
 pub(crate) use hooks::hooks;
 pub use session::{Relaxations, Symbolic, Throw};
 pub use shadow::Shadow;

@@ -217,6 +217,11 @@ impl Symbolic {
                     return Hooked::Returned;
                 }
             }
+            Hook::Search => {
+                if self.search(cpu, space) {
+                    return Hooked::Returned;
+                }
+            }
             Hook::Output(output) => {
                 if let Some(call) = self.output(cpu, space, code, output) {
                     self.ignored = Some(call);
@@ -257,6 +262,7 @@ impl Symbolic {
                 Some(
                     Hook::Doom
                     | Hook::Compare(_)
+                    | Hook::Search
                     | Hook::Output(_)
                     | Hook::Sizes(_)
                     | Hook::Heap(_)

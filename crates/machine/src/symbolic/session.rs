@@ -29,7 +29,8 @@ pub struct Relaxations {
     pub clauses: bool,
     /// Jumps through tables: the target, not the index.
     pub switches: bool,
-    /// Reads from constant tables: the value, not the index.
+    /// Reads from constant tables: the value, not the index. Accesses to one of a few places: what is
+    /// in each, not which it was.
     pub reads: bool,
 }
 

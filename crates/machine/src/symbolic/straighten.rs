@@ -162,7 +162,7 @@ impl Symbolic {
 
     /// How many parts a term has, each counted as often as it is used. Operands come before their
     /// users, so that every term is looked at once.
-    fn parts(&mut self, term: Term) -> u32 {
+    pub(super) fn parts(&mut self, term: Term) -> u32 {
         for index in self.sizes.len()..=term.index() {
             let at = self.pool.at(index);
             let operands = self.pool.operands(at).map(|operand| self.sizes[operand.index()]);

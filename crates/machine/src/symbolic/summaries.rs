@@ -1,4 +1,4 @@
-//! Calls of functions that are known by name: comparisons in one piece, output without a look.
+//! Calls of functions that are known by name: comparisons and searches in one piece, output without a look.
 //!
 //! A comparison tells its caller a sign. Element by element it would tell where the difference is;
 //! as one term it tells only what the caller asks of the result: that all bytes are equal, or that
@@ -20,6 +20,8 @@ use super::{
 
 /// The most bytes that are compared as one term.
 const MOST_COMPARED: u64 = 4096;
+/// The most letters that a search looks at, each as often as it could.
+const MOST_SEARCHED: u64 = 1 << 15;
 
 /// The bytes of one side: values, and what they stand for.
 struct Side {
@@ -87,6 +89,54 @@ impl Symbolic {
         true
     }
 
+    /// Does a search for a word that does not depend on the input, in a string whose end does not either,
+    /// as a whole, and returns from it; gives whether it did.
+    pub(super) fn search(&mut self, cpu: &mut Cpu, space: &mut AddressSpace) -> bool {
+        let [at, word_at] = [slots::RDI, slots::RSI].map(|slot| cpu.get(slot));
+        let followed = [slots::RDI, slots::RSI].iter().any(|&slot| cpu.shadow.set().has(slot));
+        if !self.relax.comparisons || followed {
+            return false;
+        }
+        let Ok(word) = space.read_string(word_at, MOST_COMPARED as usize) else { return false };
+        let Ok(text) = space.read_string(at, MOST_COMPARED as usize) else { return false };
+        let (length, sought) = (text.len() as u64, word.len() as u64);
+        // Nothing is found at once, and what is longer than the string, nowhere.
+        let plain = sought > 0 && sought <= length && length < MOST_COMPARED;
+        if !plain || length * sought > MOST_SEARCHED || space.marked(word_at, sought + 1) {
+            return false;
+        }
+        if !space.marked(at, length) || space.marked(at + length, 1) {
+            return false;
+        }
+        let Some(to) = return_address(cpu, space) else { return false };
+        let terms = (0..length).map(|k| self.read_term(space, at + k, 1)).collect();
+        let text = Side { values: text, terms };
+        let (nothing, end) = (self.pool.constant(64, 0), self.pool.constant(8, 0));
+        let mut answer = nothing;
+        // The first place decides, so the terms are made from the last one on.
+        for k in (0..=text.values.len() - word.len()).rev() {
+            let mut is_here = self.pool.boolean(true);
+            for (behind, &letter) in word.iter().enumerate().rev() {
+                let (have, wanted) =
+                    (self.byte(&text, k + behind), self.pool.constant(8, u128::from(letter)));
+                let same = self.pool.eq(have, wanted);
+                is_here = self.pool.and(same, is_here);
+            }
+            let first = self.byte(&text, k);
+            let ends = self.pool.eq(first, end);
+            let later = self.pool.ite(ends, nothing, answer);
+            let here = self.pool.constant(64, u128::from(at + k as u64));
+            answer = self.pool.ite(is_here, here, later);
+        }
+        let found = text.values.windows(word.len()).position(|part| part == word);
+        cpu.set(slots::RAX, found.map_or(0, |k| at + k as u64));
+        self.put(cpu, slots::RAX, Some(answer));
+        cpu.set(slots::RIP, to);
+        cpu.set(slots::RSP, cpu.get(slots::RSP).wrapping_add(8));
+        cpu.executed += 1;
+        true
+    }
+
     /// A call that writes output, if it need not be followed: nobody reads what it writes again, and
     /// what it tells its caller is known.
     pub(super) fn output(
@@ -99,6 +149,11 @@ impl Symbolic {
         let unread = match output.to {
             Target::Descriptor => true,
             Target::Standard => self.has_standard(space),
+            Target::Channel => {
+                let channel = cpu.get(slots::RDI);
+                !cpu.shadow.set().has(slots::RDI) && self.is_standard_channel(space, channel)
+            }
+            Target::Number(slot) => matches!(cpu.get(slot), 1 | 2) && !cpu.shadow.set().has(slot),
             Target::Stream(slot) => self.is_standard(cpu.get(slot)) && !cpu.shadow.set().has(slot),
         };
         if !unread || !self.quiet {

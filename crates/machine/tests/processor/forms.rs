@@ -121,6 +121,7 @@ pub fn check(family: Family) {
     let mut table = String::new();
     let (mut passed, mut skipped) = (0, 0);
     let (mut unsupported, mut different) = (Vec::new(), Vec::new());
+    let mut uncompared = Vec::new();
     for code in codes() {
         let name = format!("{code:?}");
         if self::family(code) != family || !name.to_lowercase().contains(&wanted) {
@@ -131,6 +132,7 @@ pub fn check(family: Family) {
             skipped += 1;
             continue;
         }
+        let before = passed;
         for form in encode::forms(code) {
             let label = format!("{name:<32} {form:<8?}");
             match form_of(code, form, states) {
@@ -146,6 +148,9 @@ pub fn check(family: Family) {
                 Outcome::Different(text) => different.push(format!("{label}\n  {text}")),
             }
         }
+        if passed == before {
+            uncompared.push(name);
+        }
     }
     println!("{table}");
     for line in &different {
@@ -160,6 +165,7 @@ pub fn check(family: Family) {
         unsupported.len()
     );
     assert!(different.is_empty() && unsupported.is_empty(), "see the table above");
+    assert!(uncompared.is_empty(), "no form of these was compared: {uncompared:?}");
     assert!(passed > 0 || !wanted.is_empty(), "no form of this family was compared");
 }
 

@@ -97,9 +97,9 @@ pub fn run_in_machine(place: &Place) -> Result<Outcome, String> {
 fn missing(machine: &mut Machine) -> String {
     let calls = machine.kernel().missing_calls().iter();
     let calls: Vec<String> = calls
-        .map(|(&number, count)| {
+        .map(|(&number, missing)| {
             let name = syscall_name(number).map_or_else(|| number.to_string(), str::to_string);
-            format!("{name} {count} times")
+            format!("{name} {} times", missing.count)
         })
         .collect();
     format!("missing calls: {calls:?}")

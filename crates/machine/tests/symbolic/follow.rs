@@ -85,8 +85,22 @@ impl Subject {
 
     /// Follows the beginnings of inputs, and compares every term with its value.
     pub fn follow(&self, inputs: &[InputPlace], relax: Relaxations) -> Result<Done, String> {
-        let mut machine = self.machine()?;
+        self.follow_with(inputs, Symbolic::new(relax))
+    }
+
+    /// The same with checked memory.
+    pub fn follow_checked(
+        &self,
+        inputs: &[InputPlace],
+        relax: Relaxations,
+    ) -> Result<Done, String> {
         let mut symbolic = Symbolic::new(relax);
+        symbolic.check_memory();
+        self.follow_with(inputs, symbolic)
+    }
+
+    fn follow_with(&self, inputs: &[InputPlace], mut symbolic: Symbolic) -> Result<Done, String> {
+        let mut machine = self.machine()?;
         symbolic.check_against(self.assignment(inputs)?);
         let public: Vec<_> = std::iter::once(self.most..u64::MAX).collect();
         let inputs: Vec<Input> = inputs

@@ -25,7 +25,7 @@ pub struct Case {
     without: Relaxations,
 }
 
-const CASES: [Case; 4] = [
+const CASES: [Case; 5] = [
     Case {
         file: "comparisons.txt",
         input: b"opalGATEkex.",
@@ -44,6 +44,11 @@ const CASES: [Case; 4] = [
     Case {
         file: "reads.txt",
         input: b"363.........",
+        without: Relaxations { reads: false, ..Relaxations::ALL },
+    },
+    Case {
+        file: "stores.txt",
+        input: b"3b6!........",
         without: Relaxations { reads: false, ..Relaxations::ALL },
     },
 ];

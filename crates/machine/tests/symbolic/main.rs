@@ -5,8 +5,9 @@
 //! `own::NAME` does the same for programs that were written to reach every kind of operation,
 //! `random::N` for programs made of random instructions. `replay::NAME` runs other inputs that satisfy
 //! the tests of a run: they must end as it did. `ways::NAME` sends input on ways through the
-//! kernel and back: the tests must know it again. `golden::NAME` compares the conditions of small
-//! programs with text that a person has read.
+//! kernel and back: the tests must know it again. `linear` counts what a run keeps. `guarded::NAME` has
+//! invalid accesses under checked memory: the tests allow what would be as invalid, and nothing else.
+//! `golden::NAME` compares the conditions of small programs with text that a person has read.
 //!
 //! ```console
 //! $ cargo nextest run -p stunt-machine --test symbolic checked::sort
@@ -19,7 +20,9 @@ mod build;
 mod checked;
 mod follow;
 mod golden;
+mod guarded;
 mod late;
+mod linear;
 #[path = "../programs/outcome.rs"]
 #[expect(dead_code, reason = "the tests of programs use more of it")]
 mod outcome;
@@ -66,8 +69,12 @@ fn main() -> ExitCode {
         trials.push(test(&format!("replay::{name}"), move || replay::check(&case)));
     }
     trials.push(test("late", late::check));
+    trials.push(test("linear", linear::check));
     for (name, case) in ways::cases() {
         trials.push(test(&format!("ways::{name}"), move || ways::check(&case)));
+    }
+    for (name, case) in guarded::cases() {
+        trials.push(test(&format!("guarded::{name}"), move || guarded::check(&case)));
     }
     for (name, case) in golden::cases() {
         trials.push(test(&format!("golden::{name}"), move || golden::check(&case)));

@@ -22,12 +22,15 @@ pub struct Case {
 }
 
 /// Sources and inputs.
-const PROGRAMS: [(&str, &[u8; 12]); 6] = [
+const PROGRAMS: [(&str, &[u8; 12]); 9] = [
     ("comparisons.c", b"opalGATEkex."),
     ("clauses.c", b"\t.abx......."),
     ("clauses.c", b";;ab7-......"),
     ("switches.c", b"25?........."),
     ("reads.c", b"363........."),
+    ("searches.c", b"a key; kexyz"),
+    ("searches.c", b"opal, and ke"),
+    ("stores.c", b"3b6!........"),
     ("lines.c", b"a b\n\tz\n7 ,~\n"),
 ];
 /// Inputs that are run, of each.

@@ -33,6 +33,8 @@ fn attempt(l: &mut Lifter<'_>) -> Option<Lifted> {
         (_, M::Int3) => End::Trap(Trap::Breakpoint),
         (_, M::Int1) => End::Trap(Trap::Debug),
         (_, M::Ud0 | M::Ud1 | M::Ud2 | M::INVALID) => End::Trap(Trap::InvalidOpcode),
+        // There is no shadow stack. To ask where it is does nothing, to change that is not allowed.
+        (_, M::Incsspd | M::Incsspq) => End::Trap(Trap::InvalidOpcode),
         (
             _,
             M::Hlt

@@ -18,8 +18,8 @@ pub(super) fn lift(l: &mut Lifter<'_>) -> Lifted {
 fn attempt(l: &mut Lifter<'_>) -> Option<()> {
     let helper = |f, d: Slot, a, imm| Op::Helper { f, d, a, b: slots::ZERO, imm };
     match l.i.mnemonic() {
-        // No shadow stack, so its instructions do nothing, as on processors without one.
-        M::Nop | M::Endbr64 | M::Endbr32 | M::Rdsspq | M::Rdsspd | M::Incsspq | M::Incsspd => {}
+        // No shadow stack, so to ask where it is does nothing, as on processors without one.
+        M::Nop | M::Endbr64 | M::Endbr32 | M::Rdsspq | M::Rdsspd => {}
         M::Pause | M::Mfence | M::Lfence | M::Sfence => {}
         M::Clflush | M::Clflushopt | M::Clwb => {
             // They touch the line as a load does, and so may fault.
