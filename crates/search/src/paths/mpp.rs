@@ -228,6 +228,7 @@ impl<E: Execution> Mpp<'_, E> {
             leak,
             complete,
             fixed_point: None,
+            by_path: search.by_path(),
             statistics: search.statistics,
             moments: Vec::new(),
         }
