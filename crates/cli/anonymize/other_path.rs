@@ -74,8 +74,13 @@ impl Job<'_> {
             Ok(found) => found,
             Err(astray) => {
                 info!("{astray}");
-                let note = "The program could not be followed from test to test; no other path was \
-                            looked for.";
+                let note = match astray {
+                    paths::Astray::Cancelled => "The search was ended before it began.",
+                    paths::Astray::Lost(_) | paths::Astray::OtherEnd => {
+                        "The program could not be followed from test to test; no other path was looked \
+                         for."
+                    }
+                };
                 return on_path(self, Facts::new(), note, rng);
             }
         };
@@ -168,6 +173,7 @@ impl Job<'_> {
         let (line, original) = (&self.progress, self.base());
         let given: Vec<Term> = texts.iter().map(|test| test.condition).collect();
         interrupt::search(|cancel| {
+            info!("from here on, an interrupt ends the search with what it has");
             let task = Task {
                 pool,
                 original: &original,
