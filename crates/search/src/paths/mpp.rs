@@ -108,7 +108,7 @@ pub fn mpp<E: Execution>(start: E, task: Task<'_>) -> Result<Found, Astray> {
         ways: 0,
         complete: true,
     };
-    // The original's path again, this time with a look at the other ways, whatever it costs.
+    // The original's path again to its end, this time with a look at the other ways, while there is time.
     let state = all.search.resume(&root);
     all.walk(state, true);
     while let Some(way) = all.open.pop() {
@@ -154,12 +154,15 @@ impl<E: Execution> Mpp<'_, E> {
     /// Walks to the end with the input at hand, and keeps the other ways for later.
     fn walk(&mut self, mut state: State<E>, to_the_end: bool) {
         while let Some(junction) = state.junction() {
-            if !to_the_end && self.search.spent() {
+            if self.search.spent() {
                 self.complete = false;
-                return;
+                if !to_the_end {
+                    return;
+                }
+            } else {
+                self.search.anchor(&mut state);
+                self.look_aside(&mut state, junction);
             }
-            self.search.anchor(&mut state);
-            self.look_aside(&mut state, junction);
             self.search.pass(&mut state, junction);
         }
         if self.search.failed(&state) {
@@ -181,8 +184,8 @@ impl<E: Execution> Mpp<'_, E> {
     fn look_aside(&mut self, state: &mut State<E>, junction: Junction) {
         let known = vec![junction.test.condition];
         if !junction.open {
-            // It cannot be sent another way. That matters if there is one.
-            if !matches!(self.search.turn(&state.point, &known), Turn::Never) {
+            // It cannot be sent another way. That matters if there is one, unless something else did.
+            if self.complete && !matches!(self.search.turn(&state.point, &known), Turn::Never) {
                 self.complete = false;
             }
             return;
