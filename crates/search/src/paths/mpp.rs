@@ -99,7 +99,7 @@ struct Mpp<'a, E> {
 /// # Errors
 /// The original's own path could not be walked.
 pub fn mpp<E: Execution>(start: E, task: Task<'_>) -> Result<Found, Astray> {
-    let (search, root, _) = Search::begin(start, task)?;
+    let (search, root, end) = Search::begin(start, task)?;
     let mut all = Mpp {
         search,
         open: BinaryHeap::new(),
@@ -108,7 +108,8 @@ pub fn mpp<E: Execution>(start: E, task: Task<'_>) -> Result<Found, Astray> {
         ways: 0,
         complete: true,
     };
-    // The original's path again to its end, this time with a look at the other ways, while there is time.
+    all.found(&end.point);
+    // The original's path again, this time with a look at the other ways, while there is time.
     let state = all.search.resume(&root);
     all.walk(state, true);
     while let Some(way) = all.open.pop() {
@@ -152,32 +153,36 @@ impl<E: Execution> Mpp<'_, E> {
     }
 
     /// Walks to the end with the input at hand, and keeps the other ways for later.
-    fn walk(&mut self, mut state: State<E>, to_the_end: bool) {
+    fn walk(&mut self, mut state: State<E>, known: bool) {
         while let Some(junction) = state.junction() {
             if self.search.spent() {
                 self.complete = false;
-                if !to_the_end {
-                    return;
-                }
-            } else {
-                self.search.anchor(&mut state);
-                self.look_aside(&mut state, junction);
+                return;
             }
+            self.search.anchor(&mut state);
+            self.look_aside(&mut state, junction);
             self.search.pass(&mut state, junction);
         }
         if self.search.failed(&state) {
-            let path = self.search.path(&state.point);
-            self.share += (-path.leak().upper()).exp2();
-            self.paths.push(path);
-            self.search.statistics.paths += 1;
-            let bits = match self.share > 0.0 {
-                true => -self.share.log2(),
-                false => union(&self.paths).upper(),
-            };
-            self.search.improved(bits);
+            if !known {
+                self.found(&state.point);
+            }
         } else if matches!(state.stop(), stunt_path::Stop::Lost(_)) {
             self.complete = false;
         }
+    }
+
+    /// Keeps a failing path.
+    fn found(&mut self, end: &Point<E>) {
+        let path = self.search.path(end);
+        self.share += (-path.leak().upper()).exp2();
+        self.paths.push(path);
+        self.search.statistics.paths += 1;
+        let bits = match self.share > 0.0 {
+            true => -self.share.log2(),
+            false => union(&self.paths).upper(),
+        };
+        self.search.improved(bits);
     }
 
     /// Keeps the other ways at a test.
