@@ -1,9 +1,9 @@
 //! `cargo xtask bench`: the tables of `BENCHMARKS.md`, measured on this machine.
 //!
 //! Each table is printed by an example of the crate that it measures, built in release; those of
-//! whole programs are measured by `bench/machine.rs`,
-//! `bench/trace.rs` and `bench/long.rs`. With `--write` the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`,
-//! with the date and the processor; all other text stays. Nothing passes or fails by a time.
+//! whole programs are measured by `bench/machine.rs`, `bench/trace.rs` and `bench/long.rs`. With `--write`
+//! the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`, with the date and
+//! the processor; all other text stays. Nothing passes or fails by a time.
 
 mod long;
 mod machine;

@@ -547,3 +547,22 @@ fn what_is_given_counts() {
         assert_ne!(found.chosen().witness().source(0)[0], 0);
     }
 }
+
+#[test]
+fn one_pin_is_enough_to_know_that_not_all_paths_are_found() {
+    // Whether there is another way is asked for the first of them alone.
+    let pin = |at: usize| Site::Pin { place: at as u64, value: byte(at as u32), next: at + 1 };
+    let graph = Graph::new((0..20).map(pin).chain([Site::Fail("bug")]).collect());
+    let found = Run::new(&graph, &[7; 20]).found(Strategy::Mpp);
+    assert!(!found.complete);
+    assert_eq!((found.statistics.turns, found.paths.len()), (1, 1));
+}
+
+#[test]
+fn without_time_mpp_has_the_path_of_the_original() {
+    let graph = way_round(3, Last::Free);
+    let found = Run { nodes: 0, ..Run::new(&graph, SEVENS) }.found(Strategy::Mpp);
+    assert_eq!((found.paths.len(), found.statistics.turns, found.complete), (1, 0, false));
+    // It is walked once: the second walk, with a look at other ways, is not made.
+    assert_eq!(found.statistics.nodes, found.paths[0].len() as u64);
+}
