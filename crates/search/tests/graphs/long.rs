@@ -56,7 +56,8 @@ fn a_few_walks_of_a_hundred_thousand_tests_are_enough_to_gain() {
     assert_eq!(found.paths[0].len(), 100_000);
     let (own, leak) = (found.paths[0].leak().value(), found.leak);
     assert!(leak.value() < own - 100.0, "{leak} of {own}; {:?}", found.statistics);
-    assert!(found.statistics.nodes < 500_000, "{:?}", found.statistics);
+    // The original's own walk is free, and one that is under way may come to its end.
+    assert!(found.statistics.nodes < 600_000, "{:?}", found.statistics);
 }
 
 /// One test for each byte. Every tenth must come out as it does, or the program goes on as before and
