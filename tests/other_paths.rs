@@ -175,6 +175,21 @@ fn an_interrupted_search_gives_what_it_has() {
     }
 }
 
+#[test]
+fn without_time_nothing_is_blanked() {
+    let place = Place::new("no-time");
+    let program = place.compile("many", MANY, &[]);
+    place.write("in", &[7; 64]);
+    for (time, blanked) in [("0", false), ("600", true)] {
+        let words = ["-v", "anonymize", "--seed", "5", "--algorithm", "respa", "--nodes", "100"];
+        let run = ["--time", time, "-i", "in", "-o", "r.zip", "--", &program, "@@"];
+        let output = place.stunt(&[&words[..], &run[..]].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.contains("blanking the input"), blanked, "{said}");
+    }
+}
+
 /// Fails on two arguments that begin with the same letter.
 const ALIKE: &str = r#"
 #include <stdlib.h>
