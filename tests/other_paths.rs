@@ -3,8 +3,11 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
+use serde_json::Value;
 use stunt_report::Report;
 use support::{Place, text};
 
@@ -18,14 +21,26 @@ fn example(place: &Place, name: &str) -> (String, String) {
 }
 
 fn anonymized(place: &Place, program: &str, input: &str, flags: &[&str]) -> (Report, String) {
-    let mut words = vec!["anonymize", "--seed", "5", "-i", input, "-o", "r.zip"];
+    told(place, program, input, flags);
+    let opened = Report::read(place.path("r.zip")).expect("a report");
+    assert!(opened.report.verified.native);
+    (opened.report, String::from_utf8_lossy(&opened.doubles[0]).into_owned())
+}
+
+/// What the command says to programs.
+fn told(place: &Place, program: &str, input: &str, flags: &[&str]) -> Value {
+    let mut words = vec!["anonymize", "--seed", "5", "-i", input, "-o", "r.zip", "--json"];
     words.extend_from_slice(flags);
     words.extend_from_slice(&["--", program, "@@"]);
     let output = place.stunt(&words);
     assert_eq!(output.status.code(), Some(0), "{flags:?}: {}", text(&output.stderr));
-    let opened = Report::read(place.path("r.zip")).expect("a report");
-    assert!(opened.report.verified.native);
-    (opened.report, String::from_utf8_lossy(&opened.doubles[0]).into_owned())
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// Whether one of the notes has these words.
+fn has_note(told: &Value, words: &str) -> bool {
+    let notes = told["notes"].as_array().expect("notes");
+    notes.iter().any(|note| note.as_str().is_some_and(|note| note.contains(words)))
 }
 
 #[test]
@@ -52,13 +67,152 @@ fn respa_keeps_the_commands_that_the_failure_needs() {
     let place = Place::new("cruise");
     let (program, input) = example(&place, "small-cruise");
     let (castro, _) = anonymized(&place, &program, &input, &["--algorithm", "castro"]);
-    let (respa, double) = anonymized(&place, &program, &input, &["--algorithm", "respa"]);
-    // In this order, with nothing that sets a speed between them.
-    let needed = double.find("engineOn").expect("the engine is on");
-    let behind = &double[needed + "engineOn".len()..];
-    let words = behind.split([' ', '\t', '\r', '\n']);
-    assert!(words.take_while(|word| *word != "accelerator").any(|word| word == "on"), "{double:?}");
-    assert!(respa.leak.bits < castro.leak.bits / 3.0, "{} bits", respa.leak.bits);
+    for start in [&["--as-is"][..], &[]] {
+        let flags = [&["--algorithm", "respa"], start].concat();
+        let (respa, double) = anonymized(&place, &program, &input, &flags);
+        // In this order, with nothing that sets a speed between them.
+        let needed = double.find("engineOn").expect("the engine is on");
+        let behind = &double[needed + "engineOn".len()..];
+        let mut words = behind.split([' ', '\t', '\r', '\n']);
+        let on = words.by_ref().take_while(|word| *word != "accelerator").any(|word| word == "on");
+        assert!(on, "{start:?}: {double:?}");
+        assert!(respa.leak.bits < castro.leak.bits / 3.0, "{start:?}: {} bits", respa.leak.bits);
+    }
+}
+
+#[test]
+fn a_search_says_what_it_did() {
+    let place = Place::new("facts");
+    let (program, input) = example(&place, "small-cruise");
+    let told = |flags: &[&str]| told(&place, &program, &input, flags);
+    // From the original itself, it is known whether the path leads to itself.
+    let own = told(&["--algorithm", "respa", "--as-is", "--nodes", "100000"]);
+    let search = &own["search"];
+    for number in ["nodes", "paths", "spa", "hybrid", "suspected"] {
+        assert!(search[number].as_u64().is_some_and(|number| number > 0), "{number}: {search}");
+    }
+    assert_eq!(search["complete"], true, "{search}");
+    assert_eq!(search["fixed_point"].is_boolean(), search["by_path"] == true, "{search}");
+    // From another one it is not. If nothing better is found, that is said, and what was done is, too.
+    let mut words =
+        vec!["anonymize", "--seed", "5", "-i", &input, "-o", "r.zip", "--json", "--stats"];
+    words.extend(["--algorithm", "respa", "--nodes", "2000", "--", &program, "@@"]);
+    let output = place.stunt(&words);
+    let blank: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let search = &blank["search"];
+    assert!(search["nodes"].as_u64().is_some_and(|nodes| nodes > 0), "{search}");
+    assert_eq!(search["fixed_point"], Value::Null, "{search}");
+    assert!(has_note(&blank, "found no path that reveals less"), "{}", blank["notes"]);
+    let said = text(&output.stderr);
+    for words in ["tests made", "SPA invoked", "HYBRID", "suspected", "leads to itself: unknown"] {
+        assert!(said.contains(words), "{words:?} in {said}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_double() {
+    let place = Place::new("again");
+    let (program, input) = example(&place, "small-cruise");
+    for algorithm in ["mpp", "reap-brw", "reap-bag", "reap-rm", "respa"] {
+        let flags = ["--algorithm", algorithm, "--nodes", "3000", "--as-is"];
+        let (one, double) = anonymized(&place, &program, &input, &flags);
+        let (two, again) = anonymized(&place, &program, &input, &flags);
+        assert_eq!((one.leak.bits, double), (two.leak.bits, again), "{algorithm}");
+    }
+}
+
+/// Has a path for every way in which its bytes can be large or small: more than anyone could walk.
+const MANY: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  unsigned char data[64] = "";
+  int large = 0;
+  FILE *file = fopen(argv[1], "rb");
+  if (!file || fread(data, 1, 64, file) != 64) return 2;
+  for (int i = 0; i < 64; i++) if (data[i] > 100) large++;
+  if (large > 64) return 3;
+  abort();
+}
+"#;
+
+#[test]
+fn an_interrupted_search_gives_what_it_has() {
+    let place = Place::new("enough");
+    let program = place.compile("many", MANY, &[]);
+    place.write("in", &[7; 64]);
+    // One search never ends, the other one waits for days.
+    let cases = [
+        &["--algorithm", "mpp"][..],
+        &["--algorithm", "respa", "--as-is", "--hide-time", "100000000"],
+    ];
+    for flags in cases {
+        let _ = std::fs::remove_file(place.path("r.zip"));
+        let mut child = place
+            .program("env")
+            .args(["--default-signal=INT", env!("CARGO_BIN_EXE_stunt"), "-v", "anonymize"])
+            .args(["--seed", "5", "--time", "1000000", "-i", "in", "-o", "r.zip"])
+            .args(flags)
+            .args(["--", &program, "@@"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        let mut said = BufReader::new(child.stderr.take().expect("it is piped"));
+        let mut line = String::new();
+        while !line.contains("an interrupt ends the search") {
+            line.clear();
+            assert!(said.read_line(&mut line).expect("text") > 0, "{flags:?}: it ended by itself");
+        }
+        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(sent.expect("kill is there").success());
+        let mut rest = String::new();
+        said.read_to_string(&mut rest).expect("text");
+        assert_eq!(child.wait().expect("it ends").code(), Some(0), "{flags:?}: {rest}");
+        let opened = Report::read(place.path("r.zip")).expect("a report");
+        assert!(opened.report.verified.native, "{flags:?}");
+        place.nothing_is_left();
+    }
+}
+
+#[test]
+fn without_time_nothing_is_blanked() {
+    let place = Place::new("no-time");
+    let program = place.compile("many", MANY, &[]);
+    place.write("in", &[7; 64]);
+    for (time, blanked) in [("0", false), ("600", true)] {
+        let words = ["-v", "anonymize", "--seed", "5", "--algorithm", "respa", "--nodes", "100"];
+        let run = ["--time", time, "-i", "in", "-o", "r.zip", "--", &program, "@@"];
+        let output = place.stunt(&[&words[..], &run[..]].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.contains("blanking the input"), blanked, "{said}");
+    }
+}
+
+/// Fails on two arguments that begin with the same letter.
+const ALIKE: &str = r#"
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  if (argc > 2 && argv[1][0] == argv[2][0]) abort();
+  return 0;
+}
+"#;
+
+#[test]
+fn that_a_text_has_no_zeros_counts() {
+    let place = Place::new("texts");
+    let program = place.compile("alike", ALIKE, &[]);
+    for algorithm in ["castro", "mpp", "reap-bag", "respa"] {
+        let words = ["anonymize", "--seed", "5", "-o", "r.zip", "--algorithm", algorithm];
+        let run = ["--symbolic-arg", "1", "--symbolic-arg", "2", "--", &program, "abcd", "aefg"];
+        let output = place.stunt(&[&words[..], &run[..]].concat());
+        assert_eq!(output.status.code(), Some(0), "{algorithm}: {}", text(&output.stderr));
+        let report = Report::read(place.path("r.zip")).expect("a report").report;
+        // One letter of eight is that of another, and none of the others is a zero.
+        let least = 64.0 - 7.0 * 255.0f64.log2();
+        assert!((report.leak.bits - least).abs() < 1e-4, "{algorithm}: {}", report.leak.bits);
+    }
 }
 
 /// The score of REAP's example, on three bytes.
@@ -86,6 +240,14 @@ fn weaken_comes_near_the_lower_bound_that_mpp_finds() {
     let place = Place::new("score");
     let program = place.compile("score", SCORE, &[]);
     place.write("person", b"\x26fy");
+    let said = told(&place, &program, "person", &["--algorithm", "mpp"]);
+    assert_eq!(said["search"]["complete"], true, "{}", said["search"]);
+    assert_eq!(said["leak"]["kind"], "exact");
+    let paths = said["search"]["paths"].as_u64().expect("a number");
+    assert!(has_note(&said, &format!("All {paths} paths to the failure")), "{}", said["notes"]);
+    let few = told(&place, &program, "person", &["--algorithm", "mpp", "--nodes", "1"]);
+    assert_eq!(few["search"]["complete"], false);
+    assert!(has_note(&few, "Not all paths"), "{}", few["notes"]);
     let (mpp, _) = anonymized(&place, &program, "person", &["--algorithm", "mpp"]);
     // All that fail: no man over 60 who is not married, a man over 60 who is, others over 24.
     let fails = |age: u32, male: bool, married: bool| {

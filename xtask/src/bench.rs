@@ -1,9 +1,11 @@
 //! `cargo xtask bench`: the tables of `BENCHMARKS.md`, measured on this machine.
 //!
 //! Each table is printed by an example of the crate that it measures, built in release; those of
-//! whole programs are measured by `bench/machine.rs` and `bench/trace.rs`. With `--write` the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`,
-//! with the date and the processor; all other text stays. Nothing passes or fails by a time.
+//! whole programs are measured by `bench/machine.rs`, `bench/trace.rs` and `bench/long.rs`. With `--write`
+//! the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`, with the date and
+//! the processor; all other text stays. Nothing passes or fails by a time.
 
+mod long;
 mod machine;
 mod record;
 mod trace;
@@ -50,6 +52,8 @@ enum Bench {
     Snapshots,
     /// Following an input to its crash, beside other engines
     Trace,
+    /// The searches for other paths on long ones
+    Long,
     /// Reports a second, a list of a million tickets, and killed servers
     Server,
 }
@@ -64,6 +68,7 @@ impl Bench {
             Bench::Record => "record",
             Bench::Snapshots => "snapshots",
             Bench::Trace => "trace",
+            Bench::Long => "long",
             Bench::Server => "server",
         }
     }
@@ -78,6 +83,7 @@ impl Bench {
             Bench::Record => record::measure(),
             Bench::Snapshots => self.run_example("stunt-machine", "snapshots"),
             Bench::Trace => trace::measure(arguments.angr),
+            Bench::Long => long::measure(),
             Bench::Server => self.run_example("stunt-server", "load"),
         }
     }

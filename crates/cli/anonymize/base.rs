@@ -1,7 +1,7 @@
 //! What a search starts from, if that is not the original itself; here the canonical input of its path
 //! (`--canonical`), and what the figure owes to that. Shorter inputs are in `lengths.rs`.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -84,17 +84,16 @@ impl Job<'_> {
     /// Waits for some time, so that how long all took says nothing.
     pub(super) fn delay(&self, rng: &mut ChaCha20Rng) {
         let Some(longest) = self.arguments.search.hide_time else { return };
-        // respa has delays of its own, between its rounds.
-        if self.arguments.algorithm == Choice::Respa {
-            return;
-        }
         self.progress.stage("waiting for some time");
         let time = Duration::from_secs_f64(rng.gen_range(0.0..=longest as f64));
-        let begun = Instant::now();
-        interrupt::search(|cancel| {
-            while begun.elapsed() < time && !cancel.load(Ordering::Relaxed) {
-                std::thread::sleep(NAP.min(time));
-            }
-        });
+        interrupt::search(|cancel| wait(time, cancel));
+    }
+}
+
+/// Waits, unless the user has had enough.
+pub(super) fn wait(time: Duration, cancel: &AtomicBool) {
+    let begun = Instant::now();
+    while begun.elapsed() < time && !cancel.load(Ordering::Relaxed) {
+        std::thread::sleep(NAP.min(time.saturating_sub(begun.elapsed())));
     }
 }

@@ -13,20 +13,30 @@ use stunt_machine::linux::{Ending, Kernel};
 use stunt_machine::stack::Symbols;
 use stunt_machine::{Following, Judge, Machine, Options};
 use stunt_native::{Private, Run};
-use stunt_path::Failure;
+use stunt_path::{Failure, Test};
 use stunt_search::paths::{
     self, Found as Paths, Limits, Manner, Progress, ReapOptions, ReapRmOptions, RespaOptions, Task,
 };
 use stunt_search::{PathCondition, castro};
-use stunt_terms::Pool;
+use stunt_terms::{Pool, Term};
 use tracing::{info, info_span};
 
 use super::Choice;
+use super::base::wait;
 use super::job::{Found, Halt, Job, Proved};
 use super::starts::Start;
 use super::weakening::SLOW;
 use crate::follow::{Followed, native_ending, texts_without_zeros};
 use crate::interrupt;
+
+/// What a search took and found, by name.
+type Facts = BTreeMap<&'static str, Value>;
+
+/// Why the double is on a path that the search did not find.
+const NO_BETTER: &str =
+    "The search found no path that reveals less than that of the input it started from.";
+const UNPROVED: &str = "Doubles of the path that the search found do not fail natively; so the double takes the path of the \
+     input that the search started from.";
 
 /// The most doubles of a path that are run until one fails natively.
 const MOST_DRAWS: u32 = 4;
@@ -50,33 +60,44 @@ impl Job<'_> {
         let span = info_span!("search").entered();
         let mut pool = Pool::new();
         let start = self.start(&mut pool)?;
-        let searched = self.search(start, failure, &mut pool, rng);
+        let texts = texts_without_zeros(&mut pool, self.subject);
+        let searched = self.search(start, failure, &texts, &mut pool, rng);
         self.seconds.search += begun.elapsed().as_secs_f64();
         drop(span);
         // The figure of the original's path is known, whichever path this one is.
-        let on_path = |job: &mut Self, rng: &mut ChaCha20Rng| {
+        let on_path = |job: &mut Self, facts: Facts, note: &str, rng: &mut ChaCha20Rng| {
             let found = job.on_path(failure, rng)?;
-            Ok(found.map(|found| Found { path_leak, ..found }))
+            let notes = vec![note.to_owned()];
+            Ok(found.map(|found| Found { path_leak, facts, notes, ..found }))
         };
         let found = match searched {
             Ok(found) => found,
             Err(astray) => {
                 info!("{astray}");
-                return on_path(self, rng);
+                let note = match astray {
+                    paths::Astray::Cancelled => "The search was ended before it began.",
+                    paths::Astray::Lost(_) | paths::Astray::OtherEnd => {
+                        "The program could not be followed from test to test; no other path was looked \
+                         for."
+                    }
+                };
+                return on_path(self, Facts::new(), note, rng);
             }
         };
+        let facts = facts(&found, blank);
         // That the original may have taken either path is said of the path that the search began with.
         let leak = if blank { found.chosen().leak() } else { found.leak };
         // A path that is walked step by step has no clauses joined, and can be harder to count.
         if start_bits.is_some_and(|bits| bits < leak.upper()) {
-            return on_path(self, rng);
+            return on_path(self, facts, NO_BETTER, rng);
         }
-        let Some(drawn) = self.draw_from(failure, &mut pool, &found, leak, rng)? else {
-            return on_path(self, rng);
+        let drawn = self.draw_from(failure, &mut pool, &found, &texts, leak, rng)?;
+        let Some(drawn) = drawn else {
+            return on_path(self, facts, UNPROVED, rng);
         };
         let followed = Followed::of_path(pool, found.chosen().tests(), failure);
         let relax = self.arguments.relaxations();
-        let (facts, notes) = (facts(&found), notes(&found, blank));
+        let notes = notes(self.arguments.algorithm, &found, blank);
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
     }
 
@@ -144,19 +165,29 @@ impl Job<'_> {
         &self,
         start: Following,
         failure: &Failure,
+        texts: &[Test],
         pool: &mut Pool,
         rng: &mut ChaCha20Rng,
     ) -> Result<Paths, paths::Astray> {
         let arguments = &self.arguments.search;
         let (line, original) = (&self.progress, self.base());
+        let given: Vec<Term> = texts.iter().map(|test| test.condition).collect();
         interrupt::search(|cancel| {
+            info!("from here on, an interrupt ends the search with what it has");
             let task = Task {
                 pool,
                 original: &original,
                 target: failure,
-                limits: Limits { nodes: arguments.nodes, time: self.allowed.time, cancel },
+                given: &given,
+                limits: Limits {
+                    nodes: arguments.nodes,
+                    time: self.allowed.time,
+                    clock: &Instant::now,
+                    cancel,
+                },
                 rng,
                 progress: &mut |at: Progress| line.falling(at.best_bits, at.nodes, "tests"),
+                pause: &mut |time| wait(time, cancel),
             };
             let detour = |manner| ReapOptions {
                 longest: arguments.max_detour,
@@ -192,12 +223,13 @@ impl Job<'_> {
         failure: &Failure,
         pool: &mut Pool,
         found: &Paths,
+        texts: &[Test],
         leak: Bits,
         rng: &mut ChaCha20Rng,
     ) -> Result<Option<Proved>> {
         self.progress.stage("drawing a double");
         let begun = Instant::now();
-        let mut tests = texts_without_zeros(pool, self.subject);
+        let mut tests = texts.to_vec();
         tests.extend(found.chosen().tests());
         // Where bytes have to be fixed, it is to those of an input that takes this path.
         let original = &self.base();
@@ -225,7 +257,7 @@ impl Job<'_> {
     }
 }
 
-fn facts(found: &Paths) -> BTreeMap<&'static str, Value> {
+fn facts(found: &Paths, blank: bool) -> Facts {
     let statistics = &found.statistics;
     [
         ("nodes", json!(statistics.nodes)),
@@ -236,7 +268,9 @@ fn facts(found: &Paths) -> BTreeMap<&'static str, Value> {
         ("suspected", json!(statistics.suspected)),
         ("lost", json!(statistics.lost)),
         ("complete", json!(found.complete)),
-        ("fixed_point", json!(found.fixed_point)),
+        // Of the map from originals to paths nothing is known if the search began elsewhere.
+        ("fixed_point", json!(found.fixed_point.filter(|_| !blank))),
+        ("by_path", json!(found.by_path && !blank)),
         ("chosen_path_leak", bits(found.chosen().leak())),
     ]
     .into()
@@ -246,8 +280,27 @@ fn bits(bits: Bits) -> Value {
     json!({ "bits": bits.value(), "kind": bits.kind() })
 }
 
-fn notes(found: &Paths, blank: bool) -> Vec<String> {
+fn notes(algorithm: Choice, found: &Paths, blank: bool) -> Vec<String> {
     let mut notes = Vec::new();
+    if algorithm == Choice::Mpp {
+        let all = match (found.complete, found.paths.len()) {
+            (true, 1) => "One path leads to the failure: no double can reveal less.".to_owned(),
+            (true, number) => {
+                format!("All {number} paths to the failure were found: no double can reveal less.")
+            }
+            (false, _) => {
+                "Not all paths to the failure were found; others would lower the figure.".to_owned()
+            }
+        };
+        notes.push(all);
+    }
+    if found.chosen > 0 && !blank && !found.by_path && algorithm != Choice::Mpp {
+        notes.push(
+            "On its way, the search had to decide by more than the path of the original; so the figure is \
+             that of the double's path alone."
+                .to_owned(),
+        );
+    }
     if found.chosen == 0 && !blank {
         notes.push("The double takes the path of the original.".to_owned());
     }
@@ -257,7 +310,7 @@ fn notes(found: &Paths, blank: bool) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if found.fixed_point == Some(false) {
+    if found.fixed_point == Some(false) && !blank {
         notes.push(
             "The path of the double would lead the search to yet another one; so the figure is that of \
              the path alone."

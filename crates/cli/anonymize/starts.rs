@@ -40,8 +40,10 @@ impl Job<'_> {
         begun: Instant,
     ) -> Result<Vec<Start>> {
         let time = self.allowed.time;
-        let blanked = self.blanked(Fillers::Letters, oracle, BLANKING)?;
-        starts.extend(self.start_of(failure, &blanked)?);
+        if starts.is_empty() || begun.elapsed() < time {
+            let blanked = self.blanked(Fillers::Letters, oracle, BLANKING)?;
+            starts.extend(self.start_of(failure, &blanked)?);
+        }
         if begun.elapsed() < time / 4 {
             // The program is quick enough for another try.
             let blanked = self.blanked(Fillers::Text, oracle, TRYING_AGAIN)?;

@@ -1,6 +1,6 @@
 //! What `stunt anonymize` prints: a summary in words, JSON for programs, figures of the run.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use stunt_machine::stack::Symbols;
 use stunt_report::{Draw, summary};
 
@@ -12,7 +12,7 @@ use crate::place;
 const MOST_PLACES: usize = 20;
 
 /// All that programs may want to know; `path` is where the report has gone.
-pub fn to_json(made: &Made, path: Option<&str>) -> serde_json::Value {
+pub fn to_json(made: &Made, path: Option<&str>) -> Value {
     let Made { report, found, owner } = made;
     json!({
         "failure": report.failure,
@@ -64,7 +64,37 @@ pub fn to_text(made: &Made, path: &str) -> String {
     text
 }
 
+/// What a search over paths did: whether its path leads to itself may not be known.
+fn search(found: &Found) -> Option<String> {
+    let number = |name: &str| found.facts.get(name).and_then(Value::as_u64);
+    let (nodes, hybrid) = (number("nodes")?, number("hybrid")?);
+    let mut text = format!("search: {nodes} tests made");
+    for (name, words) in
+        [("paths", "failing paths"), ("attempts", "attempts"), ("lost", "paths lost")]
+    {
+        text += &format!(", {} {words}", number(name).unwrap_or(0));
+    }
+    if let Some(spa) = number("spa").filter(|&spa| spa > 0) {
+        let suspected = number("suspected").unwrap_or(0);
+        let fixed = match found.facts.get("fixed_point").and_then(Value::as_bool) {
+            Some(true) => "yes",
+            Some(false) => "no",
+            None => "unknown",
+        };
+        text += &format!(
+            "\nsearch: SPA invoked {spa} times, HYBRID {hybrid} times, {suspected} nodes suspected\n\
+             search: the path leads to itself: {fixed}"
+        );
+    }
+    let complete = found.facts.get("complete").and_then(Value::as_bool) == Some(true);
+    text += if complete { "\nsearch: came to its end" } else { "\nsearch: was ended" };
+    Some(text)
+}
+
 pub fn statistics(found: &Found) {
+    if let Some(search) = search(found) {
+        eprintln!("{search}");
+    }
     let followed = &found.followed;
     eprintln!("instructions: {} ({} with terms)", followed.instructions, followed.followed);
     eprintln!("tests: {}", followed.tests.len());

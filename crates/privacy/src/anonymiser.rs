@@ -6,7 +6,7 @@
 //! purpose: a bench that does not catch them is worth nothing.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::{ChaCha8Rng, ChaCha20Rng};
@@ -364,9 +364,16 @@ fn search(
         pool: &mut pool,
         original: &original,
         target: &target,
-        limits: Limits { nodes: 1 << 32, time: Duration::from_secs(600), cancel: &cancel },
+        given: &[],
+        limits: Limits {
+            nodes: 1 << 32,
+            time: Duration::from_secs(600),
+            clock: &Instant::now,
+            cancel: &cancel,
+        },
         rng,
         progress: &mut |_| {},
+        pause: &mut |_| {},
     };
     match algorithm {
         Algorithm::ReapBrw => reap(start, task, &ReapOptions::new(Manner::RandomWalk)),

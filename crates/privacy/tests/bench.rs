@@ -84,6 +84,28 @@ fn reap_rm_claims_no_less_than_is_learned() {
 }
 
 #[test]
+fn respa_claims_no_less_than_each_double_tells() {
+    for program in ["branch, pin", "pinned", "score", "find", "card"] {
+        let listed = Listed::new(named(program).expect("there is one"));
+        let report = |own: &Vec<u8>| {
+            report(Algorithm::Respa, listed.program, own, 1).expect("there is a double")
+        };
+        let reports: Vec<_> = listed.failing.iter().map(report).collect();
+        let mut gained = 0;
+        for made in &reports {
+            // There is no chance in it but the draw: whoever sees the double knows that the original is
+            // one of those that lead to this set.
+            let suspects = reports.iter().filter(|other| other.set == made.set).count();
+            let told = 8.0 * listed.program.len() as f64 - (suspects as f64).log2();
+            let claim = made.claim.upper();
+            assert!(claim >= told - 1e-9, "{program}: {claim} bits, and {told} are told");
+            gained += usize::from(claim < 8.0 * listed.program.len() as f64 - 1.0);
+        }
+        assert!(gained > 0, "{program}");
+    }
+}
+
+#[test]
 fn weakening_claims_no_less_than_is_learned() {
     for program in ["case", "score"] {
         for algorithm in [Algorithm::Weaken, Algorithm::BlackBox] {

@@ -66,11 +66,17 @@ const PEERS: [Peer; 5] = [
     },
 ];
 
+/// The programs.
+pub const PROGRAMS: [&str; 2] = ["httpd", "jsonl"];
+
 /// What a run of `stunt` came to.
-struct Done {
+pub struct Done {
+    /// CPU seconds.
     cpu: f64,
-    memory: u64,
-    stdout: String,
+    /// The most memory that it had, in KiB.
+    pub memory: u64,
+    /// What it printed.
+    pub stdout: String,
     stderr: String,
 }
 
@@ -84,13 +90,11 @@ pub fn measure(with_angr: bool) -> Result<String> {
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     let mut all = Vec::new();
-    for name in ["httpd", "jsonl"] {
+    for name in PROGRAMS {
         build(&folder, name)?;
         for (size, k) in SIZES.into_iter().zip(0..) {
             eprintln!("measuring {name}, {size} KiB");
-            let input = folder.join(format!("{name}-{size}"));
-            let bytes = if name == "httpd" { http(1024 * size) } else { jsonl(1024 * size) };
-            fs::write(&input, bytes)?;
+            let input = input(&folder, name, size)?;
             let (row, cpu) = row(&folder, name, &input, k)?;
             let _ = writeln!(text, "{row}");
             all.push(Ours { program: folder.join(name), input, cpu });
@@ -103,7 +107,16 @@ pub fn measure(with_angr: bool) -> Result<String> {
     Ok(text.trim_end().to_string())
 }
 
-fn build(folder: &Path, name: &str) -> Result<()> {
+/// Writes the input of a program, of so many KiB.
+pub fn input(folder: &Path, name: &str, size: usize) -> Result<PathBuf> {
+    let input = folder.join(format!("{name}-{size}"));
+    let bytes = if name == "httpd" { http(1024 * size) } else { jsonl(1024 * size) };
+    fs::write(&input, bytes)?;
+    Ok(input)
+}
+
+/// Compiles a program.
+pub fn build(folder: &Path, name: &str) -> Result<()> {
     let source = files::root().join("subjects/peers").join(format!("{name}.c"));
     let source = source.to_str().context("the project's path is not UTF-8")?;
     let program = folder.join(name);
@@ -195,7 +208,8 @@ fn best(folder: &Path, name: &str, input: &Path, arguments: &[&str]) -> Result<D
     best.context("it was not run")
 }
 
-fn once(folder: &Path, name: &str, input: &Path, arguments: &[&str]) -> Result<Done> {
+/// Runs the command once.
+pub fn once(folder: &Path, name: &str, input: &Path, arguments: &[&str]) -> Result<Done> {
     let stunt: PathBuf = files::target().join("release/stunt").canonicalize()?;
     let stdout = folder.join("stdout");
     let mut command = Command::new("python3");

@@ -14,6 +14,7 @@
 //! Always: terms are those of the caller's pool, which is lent for the time of a call. Which input
 //! is worth a try is not known here.
 
+mod digest;
 mod place;
 
 use std::{
@@ -22,7 +23,7 @@ use std::{
 };
 
 use rustc_hash::FxHasher;
-use stunt_path::{Execution, Failure, Junction, Node, Place, Stop, Test, TestKind};
+use stunt_path::{Execution, Failure, Junction, Node, Place, Stop, TestKind};
 use stunt_terms::{Assignment, Evaluator, Pool};
 
 use crate::{
@@ -32,6 +33,7 @@ use crate::{
     stack::{CallStack, Symbols},
     symbolic::{Relaxations, Symbolic, layers::Layers},
 };
+use digest::Digests;
 use place::Places;
 
 /// What counts as a failure, if it is more or less than what the machine takes for one: how the run
@@ -72,6 +74,7 @@ struct Shared {
     evaluated: Option<Arc<Assignment>>,
     /// The sizes of the pool's terms.
     sizes: Vec<u32>,
+    digests: Digests,
     symbols: Arc<Symbols>,
     places: Places,
     instructions: u64,
@@ -126,6 +129,7 @@ impl Following {
             evaluator: Evaluator::new(),
             evaluated: None,
             sizes: Vec::new(),
+            digests: Digests::default(),
             symbols,
             places: Places::default(),
             instructions: options.instructions,
@@ -247,7 +251,10 @@ impl Following {
         let mut hash = FxHasher::default();
         (place, count).hash(&mut hash);
         let place = Place(mixed(hash.finish()));
-        let outcome = outcome(&test, taken);
+        let outcome = match taken {
+            Some(taken) => u64::from(taken),
+            None => shared.digests.of(&symbolic.pool, test.condition),
+        };
         let open = !matches!(test.kind, TestKind::Pin(_));
         self.stop = Stop::Test(Junction { node: Node { place, outcome }, test, open });
     }
@@ -348,15 +355,6 @@ impl Execution for Following {
             }
         });
     }
-}
-
-/// How a test came out, as a number: 0 or 1 for a branch, else the number of its condition.
-fn outcome(test: &Test, taken: Option<bool>) -> u64 {
-    if let Some(taken) = taken {
-        return u64::from(taken);
-    }
-    // Equal conditions are equal terms.
-    2 + u64::from(test.condition.handle().get())
 }
 
 /// Spreads what a weak hash left together.

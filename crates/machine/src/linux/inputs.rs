@@ -3,7 +3,11 @@
 //! The kernel marks them on their way to the program, whichever way they take: reads, mappings,
 //! arguments, environment. Which term a marked byte becomes is not known here.
 
-use std::{collections::BTreeMap, ops::Range, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ops::{Range, RangeInclusive},
+    sync::Arc,
+};
 
 use stunt_terms::{Assignment, InputByte, Support, Term};
 
@@ -241,10 +245,9 @@ impl Kernel {
     pub(crate) fn rebind(&mut self, old: &Assignment, new: &Assignment, symbolic: &mut Symbolic) {
         let inputs = Arc::clone(&self.inputs.files);
         for (&inode, input) in inputs.iter() {
-            let length = old.source(input.source).len().max(new.source(input.source).len());
-            let changed: Vec<(u64, u8)> = (0..length as u32)
+            let differing = differing(old.source(input.source), new.source(input.source));
+            let changed: Vec<(u64, u8)> = (differing.into_iter())
                 .map(|offset| InputByte::new(input.source, offset))
-                .filter(|&byte| old.get(byte) != new.get(byte))
                 .filter(|byte| self.is_original(inode, u64::from(byte.offset), input))
                 .map(|byte| (u64::from(byte.offset), new.get(byte)))
                 .collect();
@@ -254,6 +257,15 @@ impl Kernel {
             }
         }
         let changes = changes(old, new);
+        let changed: Vec<Mark> = changes.iter().map(|byte| Meaning::Input(byte).mark()).collect();
+        let none = |marks: RangeInclusive<Mark>| {
+            // The marks of input bytes come after all others, in the order of the bytes.
+            let input = matches!(Meaning::of(*marks.start()), Some(Meaning::Input(_)));
+            input && {
+                let first = changed.partition_point(|mark| mark < marks.start());
+                changed.get(first).is_none_or(|mark| mark > marks.end())
+            }
+        };
         let written = self.files.give_values(|mark| match Meaning::of(mark)? {
             Meaning::Input(byte) => Some(new.get(byte)),
             Meaning::Piece(term, piece) => {
@@ -271,7 +283,7 @@ impl Kernel {
             let Some(space) = &mut process.space else { continue };
             // Neighbours often belong to one term.
             let mut last: Option<(Term, Option<u128>)> = None;
-            space.give_values(|mark| match Meaning::of(mark)? {
+            space.give_values(none, |mark| match Meaning::of(mark)? {
                 Meaning::Input(byte) => Some(new.get(byte)),
                 Meaning::Piece(term, piece) => {
                     let word = match last {
@@ -305,13 +317,29 @@ impl Kernel {
     }
 }
 
+/// Where two texts differ; what is beyond the end of one is zero. A search binds thousands of inputs
+/// that differ in a few bytes of many, so most is compared in large pieces.
+fn differing(old: &[u8], new: &[u8]) -> Vec<u32> {
+    const PIECE: usize = 1024;
+    let (short, long) = if old.len() < new.len() { (old, new) } else { (new, old) };
+    let mut offsets = Vec::new();
+    for (number, (a, b)) in short.chunks(PIECE).zip(long.chunks(PIECE)).enumerate() {
+        if a != &b[..a.len()] {
+            let differs = (a.iter().zip(b).zip(0..)).filter(|((a, b), _)| a != b);
+            offsets.extend(differs.map(|(_, at): (_, usize)| (number * PIECE + at) as u32));
+        }
+    }
+    let rest = long.iter().enumerate().skip(short.len());
+    offsets.extend(rest.filter(|(_, byte)| **byte != 0).map(|(at, _)| at as u32));
+    offsets
+}
+
 /// The bytes in which two inputs differ.
 fn changes(old: &Assignment, new: &Assignment) -> Support {
     let mut parts = Vec::new();
     for source in 0..old.source_count().max(new.source_count()) as u16 {
-        let length = old.source(source).len().max(new.source(source).len());
-        let bytes = (0..length as u32).map(|offset| InputByte::new(source, offset));
-        parts.extend(bytes.filter(|&byte| old.get(byte) != new.get(byte)).map(Support::of));
+        let offsets = differing(old.source(source), new.source(source)).into_iter();
+        parts.extend(offsets.map(|offset| Support::of(InputByte::new(source, offset))));
     }
     // In pairs, so that no union is made again and again.
     while parts.len() > 1 {
@@ -319,4 +347,29 @@ fn changes(old: &Assignment, new: &Assignment) -> Support {
             parts.chunks(2).map(|pair| pair[0].union(pair.last().expect("it has one"))).collect();
     }
     parts.pop().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::differing;
+
+    #[test]
+    fn texts_differ_where_their_bytes_do() {
+        for (one, two) in [(0, 0), (5, 5), (1023, 1030), (1024, 1024), (5000, 3000), (4096, 0)] {
+            let mut a: Vec<u8> = (0..one).map(|at| (at % 251) as u8).collect();
+            let b: Vec<u8> = (0..two).map(|at| (at % 251) as u8).collect();
+            for at in [0, 1, 1022, 1023, 1024, 2047, 4095] {
+                if let Some(byte) = a.get_mut(at) {
+                    *byte ^= 1;
+                }
+            }
+            let get = |text: &[u8], at: usize| text.get(at).copied().unwrap_or(0);
+            let plain: Vec<u32> = (0..one.max(two))
+                .filter(|&at| get(&a, at) != get(&b, at))
+                .map(|at| at as u32)
+                .collect();
+            assert_eq!(differing(&a, &b), plain, "{one} and {two} bytes");
+            assert_eq!(differing(&b, &a), plain, "{two} and {one} bytes");
+        }
+    }
 }

@@ -4,14 +4,18 @@
 //! it on write, and forgets it when the byte is overwritten. Marks are kept in lines of 64 bytes,
 //! which are what forks share. Pages without marks cost nothing.
 
-use std::{num::NonZeroU64, sync::Arc};
+use std::{
+    num::NonZeroU64,
+    ops::RangeInclusive,
+    sync::{Arc, OnceLock},
+};
 
 use rustc_hash::FxHashMap;
 
 use super::PAGE;
 
 /// What a byte stands for, in words of whoever marked it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark(pub(crate) NonZeroU64);
 
 /// Bytes in a line.
@@ -28,6 +32,8 @@ struct MarkedPage {
     bits: [u64; LINES],
     /// How many bytes are marked.
     count: u32,
+    /// The least and the greatest mark, when somebody has asked since the last change.
+    range: OnceLock<Option<RangeInclusive<Mark>>>,
 }
 
 /// Lines in a page.
@@ -41,7 +47,7 @@ fn span(first: u64, last: u64) -> u64 {
 
 impl MarkedPage {
     fn new() -> Self {
-        Self { lines: [const { None }; LINES], bits: [0; LINES], count: 0 }
+        Self { lines: [const { None }; LINES], bits: [0; LINES], count: 0, range: OnceLock::new() }
     }
 
     #[inline]
@@ -61,6 +67,7 @@ impl MarkedPage {
         self.bits[number] = self.bits[number] & !old | new;
         self.count = self.count + new.count_ones() - old.count_ones();
         if old | new != 0 {
+            self.range.take();
             let line = &mut self.lines[number];
             let line = Arc::make_mut(line.get_or_insert_with(|| Arc::new([None; LINE as usize])));
             line[first as usize..first as usize + marks.len()].copy_from_slice(marks);
@@ -108,6 +115,16 @@ impl Marks {
         let mut numbers: Vec<u64> = self.pages.keys().copied().collect();
         numbers.sort_unstable();
         numbers
+    }
+
+    /// The marks of a page lie between these.
+    pub(super) fn range(&self, number: u64) -> Option<RangeInclusive<Mark>> {
+        let page = self.pages.get(&number)?;
+        let found = page.range.get_or_init(|| {
+            let marks = || page.lines.iter().flatten().flat_map(|line| line.iter()).flatten();
+            Some(*marks().min()?..=*marks().max()?)
+        });
+        found.clone()
     }
 
     /// The marks of a page: offsets, in order, and what is there.
@@ -296,6 +313,23 @@ mod tests {
         assert!(!marks.on_page(0) && !marks.on_page(1));
         let marked: Vec<u64> = (0..2 * PAGE).filter(|&at| copy.get(at).is_some()).collect();
         assert_eq!(marked, [4094, 4095, 4096, 4098]);
+    }
+
+    #[test]
+    fn the_range_of_a_page_follows_its_marks() {
+        let mut marks = Marks::default();
+        let range = |marks: &Marks| marks.range(0).map(|it| (it.start().0.get(), it.end().0.get()));
+        assert_eq!(range(&marks), None);
+        marks.set(10, &[7, 9, 5].map(mark), |_| {});
+        assert_eq!(range(&marks), Some((5, 9)));
+        let copy = marks.clone();
+        marks.set(900, &[3, 20].map(mark), |_| {});
+        assert_eq!((range(&marks), range(&copy)), (Some((3, 20)), Some((5, 9))));
+        marks.clear(900, 2);
+        marks.clear(11, 1);
+        assert_eq!(range(&marks), Some((5, 7)));
+        marks.clear(0, 100);
+        assert_eq!(range(&marks), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeSet,
+    ops::RangeInclusive,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -463,9 +464,18 @@ impl AddressSpace {
         self.has_marks() || self.regions.iter().any(marked)
     }
 
-    /// Gives marked bytes new values, whatever may be done with their pages. The marks stay.
-    pub(crate) fn give_values(&mut self, mut value: impl FnMut(Mark) -> Option<u8>) {
+    /// Gives marked bytes new values, whatever may be done with their pages. The marks stay. Pages are
+    /// passed over whose marks lie between two of which `none` says that nothing between them has a new
+    /// value: an input fills pages, and another one differs from it in a few places.
+    pub(crate) fn give_values(
+        &mut self,
+        none: impl Fn(RangeInclusive<Mark>) -> bool,
+        mut value: impl FnMut(Mark) -> Option<u8>,
+    ) {
         for number in self.marks.pages() {
+            if self.marks.range(number).is_none_or(&none) {
+                continue;
+            }
             // A page that was never touched gets its values when it is.
             let Some(page) = self.table.get(number) else { continue };
             let old = page.bytes();

@@ -31,6 +31,7 @@ pub static PROGRAMS: &[Program] = &[
     Program { name: "hash", alphabets: &[TO_3; 4], body: hash },
     Program { name: "quotes", alphabets: &[QUOTES; 4], body: quotes },
     Program { name: "pinned", alphabets: &[TO_7; 3], body: pinned },
+    Program { name: "branch, pin", alphabets: &[TO_3; 3], body: pinned_behind },
 ];
 
 /// A letter, and two in order.
@@ -219,6 +220,17 @@ fn quotes(run: &mut Run<'_>) -> Outcome {
         offset += 1;
     }
     fails_if(open)
+}
+
+/// A byte that the machine could not follow, on one side of a branch and not on the other: whoever comes
+/// there from the other side brings his own.
+fn pinned_behind(run: &mut Run<'_>) -> Outcome {
+    let (a, b) = (run.byte(0), run.byte(1));
+    if !run.is(1, a, 1)? {
+        let odd = run.mask(b, 1);
+        run.pin(2, odd)?;
+    }
+    Ok(End::Fails)
 }
 
 /// A byte that the machine could not follow, and two in order.

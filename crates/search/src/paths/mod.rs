@@ -24,12 +24,12 @@ mod windows;
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::RngCore;
 use stunt_leakage::{Bits, Fraction};
 use stunt_path::{Failure, Original, Test};
-use stunt_terms::{Assignment, Pool};
+use stunt_terms::{Assignment, Pool, Term};
 
 pub use mpp::mpp;
 pub use reap::{Manner, ReapOptions, reap};
@@ -46,6 +46,8 @@ pub struct Limits<'a> {
     pub nodes: u64,
     /// The longest time.
     pub time: Duration,
+    /// Tells what time it is.
+    pub clock: &'a dyn Fn() -> Instant,
     /// Set from elsewhere to end the search.
     pub cancel: &'a AtomicBool,
 }
@@ -69,12 +71,18 @@ pub struct Task<'a> {
     pub original: &'a Original,
     /// The failure that other paths must lead to.
     pub target: &'a Failure,
+    /// What holds of every input that can be handed over, and is no test of the program. Shares of
+    /// paths are of those inputs.
+    pub given: &'a [Term],
     /// What the search may cost.
     pub limits: Limits<'a>,
     /// Randomness: fresh for a report, seeded for a test.
     pub rng: &'a mut dyn RngCore,
     /// Told from time to time how far it is.
     pub progress: &'a mut dyn FnMut(Progress),
+    /// Waits for so long, or until the search is to end. What it takes does not count as time of the
+    /// search.
+    pub pause: &'a mut dyn FnMut(Duration),
 }
 
 /// A path to the failure.
@@ -110,7 +118,7 @@ impl Path {
         &self.witness
     }
 
-    /// The share of all inputs that takes it.
+    /// The share of all inputs that can be handed over and take it.
     #[must_use]
     pub fn fraction(&self) -> &Fraction {
         &self.fraction
@@ -165,6 +173,10 @@ pub struct Found {
     pub complete: bool,
     /// For respa: whether the chosen path leads to itself. None if that was not found out.
     pub fixed_point: Option<bool>,
+    /// Whether what was found follows from the original's path alone: any other input of it would have
+    /// led to the same, but for chance. Not so where a value was fixed on another path to that of the
+    /// input at hand (a pin), a test had too many outcomes, or a question had no answer.
+    pub by_path: bool,
     /// What it did.
     pub statistics: Statistics,
     /// What respa did step by step, if that was asked for.

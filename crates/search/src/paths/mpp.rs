@@ -99,7 +99,7 @@ struct Mpp<'a, E> {
 /// # Errors
 /// The original's own path could not be walked.
 pub fn mpp<E: Execution>(start: E, task: Task<'_>) -> Result<Found, Astray> {
-    let (search, root, _) = Search::begin(start, task)?;
+    let (search, root, end) = Search::begin(start, task)?;
     let mut all = Mpp {
         search,
         open: BinaryHeap::new(),
@@ -108,7 +108,8 @@ pub fn mpp<E: Execution>(start: E, task: Task<'_>) -> Result<Found, Astray> {
         ways: 0,
         complete: true,
     };
-    // The original's path again, this time with a look at the other ways, whatever it costs.
+    all.found(&end.point);
+    // The original's path again, this time with a look at the other ways, while there is time.
     let state = all.search.resume(&root);
     all.walk(state, true);
     while let Some(way) = all.open.pop() {
@@ -152,9 +153,9 @@ impl<E: Execution> Mpp<'_, E> {
     }
 
     /// Walks to the end with the input at hand, and keeps the other ways for later.
-    fn walk(&mut self, mut state: State<E>, to_the_end: bool) {
+    fn walk(&mut self, mut state: State<E>, known: bool) {
         while let Some(junction) = state.junction() {
-            if !to_the_end && self.search.spent() {
+            if self.search.spent() {
                 self.complete = false;
                 return;
             }
@@ -163,26 +164,33 @@ impl<E: Execution> Mpp<'_, E> {
             self.search.pass(&mut state, junction);
         }
         if self.search.failed(&state) {
-            let path = self.search.path(&state.point);
-            self.share += (-path.leak().upper()).exp2();
-            self.paths.push(path);
-            self.search.statistics.paths += 1;
-            let bits = match self.share > 0.0 {
-                true => -self.share.log2(),
-                false => union(&self.paths).upper(),
-            };
-            self.search.improved(bits);
+            if !known {
+                self.found(&state.point);
+            }
         } else if matches!(state.stop(), stunt_path::Stop::Lost(_)) {
             self.complete = false;
         }
+    }
+
+    /// Keeps a failing path.
+    fn found(&mut self, end: &Point<E>) {
+        let path = self.search.path(end);
+        self.share += (-path.leak().upper()).exp2();
+        self.paths.push(path);
+        self.search.statistics.paths += 1;
+        let bits = match self.share > 0.0 {
+            true => -self.share.log2(),
+            false => union(&self.paths).upper(),
+        };
+        self.search.improved(bits);
     }
 
     /// Keeps the other ways at a test.
     fn look_aside(&mut self, state: &mut State<E>, junction: Junction) {
         let known = vec![junction.test.condition];
         if !junction.open {
-            // It cannot be sent another way. That matters if there is one.
-            if !matches!(self.search.turn(&state.point, &known), Turn::Never) {
+            // It cannot be sent another way. That matters if there is one, unless something else did.
+            if self.complete && !matches!(self.search.turn(&state.point, &known), Turn::Never) {
                 self.complete = false;
             }
             return;
@@ -228,6 +236,7 @@ impl<E: Execution> Mpp<'_, E> {
             leak,
             complete,
             fixed_point: None,
+            by_path: search.by_path(),
             statistics: search.statistics,
             moments: Vec::new(),
         }

@@ -10,7 +10,9 @@
 //! Guarantee: no path is more likely to be the original's than the one that is shown, and the double
 //! leaks at most `-log2(α_φ + α_φ')` (theorems 1 to 3). From the second attempt on, `φ` itself is the
 //! result with probability 0.5, or else finding another path often enough would give `φ` away. Where
-//! `φ` is the result, the figure is that of `φ` alone.
+//! `φ` is the result, the figure is that of `φ` alone. So it is with `φ'` where something was decided by
+//! the input and not by its path ([`Found::by_path`]): the paper's programs have no pins and two
+//! outcomes a test.
 //!
 //! Where the text had to be read with care:
 //! - The listing counts attempts from 0 and compares with 1; meant is the first.
@@ -130,8 +132,9 @@ pub(crate) fn forward<E: Execution>(
         if source.has(last.0.node) {
             search.take(&mut state, last);
         } else {
-            // No outcome is on the path.
-            search.take(&mut state, &found[0]);
+            // No outcome is on the path: the one with the lowest number, as φCOMPLY does it.
+            let lowest = found.iter().min_by_key(|(junction, _)| junction.node.outcome)?;
+            search.take(&mut state, lowest);
             state = guide.detour(search, source, state)?;
         }
     }
@@ -148,7 +151,7 @@ fn depart<E: Execution>(
     let off = |junction: &Junction| !source.has(junction.node);
     let mut away = state.fork();
     let (found, _) = search.outcomes(&mut away, off);
-    let last = found.last().filter(|(junction, _)| off(junction))?;
+    let last = search.another(&found).filter(|(junction, _)| off(junction))?;
     search.take(&mut away, last);
     guide.detour(search, source, away)
 }
@@ -265,7 +268,7 @@ impl<E: Execution> Guide<E> for Walker {
             };
             let enough = |next: &Junction| !other || next.node != junction.node;
             let (found, _) = search.outcomes(&mut state, enough);
-            let last = found.last()?;
+            let last = search.another(&found)?;
             search.take(&mut state, last);
             if state.point.node().is_some_and(|node| source.has(node)) {
                 return Some(state);
@@ -311,7 +314,11 @@ pub fn reap<E: Execution>(
         }
     }
     search.statistics.paths = paths.len() as u64;
-    let leak = if chosen == 0 { paths[0].leak() } else { union(&paths) };
+    let leak = match chosen {
+        0 => paths[0].leak(),
+        _ if search.by_path() => union(&paths),
+        _ => paths[chosen].leak(),
+    };
     search.improved(leak.upper());
     Ok(Found {
         paths,
@@ -319,6 +326,7 @@ pub fn reap<E: Execution>(
         leak,
         complete,
         fixed_point: None,
+        by_path: search.by_path(),
         statistics: search.statistics,
         moments: Vec::new(),
     })

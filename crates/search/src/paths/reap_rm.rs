@@ -8,7 +8,8 @@
 //!
 //! Guarantee: `-log2(α_φ + α_φ' + α_φ'')`, as the report argues: the second phase may lead to any
 //! failing path. If it finds none, `φ'` is the result, and its figure is that of `φ'` alone, because
-//! the first phase can be undone by who knows it; if the first finds none either, `φ`.
+//! the first phase can be undone by who knows it; if the first finds none either, `φ`. Where something
+//! was decided by the input and not by its path ([`Found::by_path`]), it is that of the last path alone.
 //!
 //! Departures: residues are expected values, not those of one solution. A test whose solutions
 //! cannot be counted is taken to keep nothing. A search for a way back is bounded by nodes as well as
@@ -175,7 +176,9 @@ pub fn reap_rm<E: Execution>(
     let leak = match random {
         // Back on the original's path: inputs of the one between never lead there.
         Some(0) | None => paths[chosen].leak(),
-        Some(_) => union(&paths),
+        Some(_) if search.by_path() => union(&paths),
+        // Other inputs of the original's path may lead elsewhere.
+        Some(_) => paths[chosen].leak(),
     };
     search.improved(leak.upper());
     Ok(Found {
@@ -184,6 +187,7 @@ pub fn reap_rm<E: Execution>(
         chosen,
         leak,
         fixed_point: None,
+        by_path: search.by_path(),
         statistics: search.statistics,
         moments: Vec::new(),
     })

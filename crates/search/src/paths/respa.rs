@@ -11,7 +11,9 @@
 //! leads to itself is found out, not assumed ([`Found::fixed_point`]): the last round is that test,
 //! and after a draw there is one round more. Where it was not found out, because time ran out, or
 //! where it is not so, the figure is that of the chosen path alone: the double is uniform in it, and
-//! that holds on average over all originals, however the path was found.
+//! that holds on average over all originals, however the path was found. So it is where something was
+//! decided by the input and not by its path ([`Found::by_path`]): other inputs of the path may lead
+//! elsewhere then.
 //!
 //! Departures: those of `spa.rs`, and for long paths. A real parser makes 10,000 to 1,000,000 tests
 //! on its way, and SPA's first search would never come to the middle. So a path of more than a
@@ -25,7 +27,8 @@
 //! path alone, which holds on average, as above. `--as-is` starts from the original.
 //!
 //! The time that the rounds take tells how many there were. With [`RespaOptions::hide_time`] there
-//! are random delays between them, as the paper proposes.
+//! is a random delay after each of them, also after the last, as the paper proposes. Delays are no part
+//! of the time that the search may take.
 
 use std::time::Duration;
 
@@ -52,7 +55,7 @@ pub struct RespaOptions {
     pub radius: Option<usize>,
     /// The most rounds: the paper's MAX.
     pub rounds: u32,
-    /// The longest of the random delays between rounds.
+    /// The longest of the random delays after rounds.
     pub hide_time: Option<Duration>,
     /// Whether to record what is done step by step.
     pub record: bool,
@@ -90,6 +93,7 @@ pub fn respa<E: Execution>(
         let last = all.len() - 1;
         let better = work.better(&all[last]);
         let spent = work.search.spent();
+        work.delay();
         let Some(better) = better else {
             break (last, (!spent).then_some(true));
         };
@@ -102,15 +106,16 @@ pub fn respa<E: Execution>(
             let chosen = work.search.rng.gen_range(0..all.len());
             let gained = work.better(&all[chosen]).is_some();
             let known = gained || !work.search.spent();
+            work.delay();
             break (chosen, known.then_some(!gained));
-        }
-        if let Some(longest) = options.hide_time {
-            let delay = work.search.rng.gen_range(0.0..=longest.as_secs_f64());
-            work.search.wait(Duration::from_secs_f64(delay));
         }
     };
     let Respa { mut search, moments, .. } = work;
     let paths: Vec<Path> = all.into_iter().map(|(path, _)| path).collect();
+    let complete = fixed_point.is_some();
+    // What was found out with one input of a path holds for the others if all went by the path.
+    let by_path = search.by_path();
+    let fixed_point = fixed_point.filter(|_| by_path);
     let leak = match fixed_point {
         Some(true) if chosen > 0 => union([&paths[0], &paths[chosen]]),
         _ => paths[chosen].leak(),
@@ -119,8 +124,9 @@ pub fn respa<E: Execution>(
     Ok(Found {
         chosen,
         leak,
-        complete: fixed_point.is_some(),
+        complete,
         fixed_point,
+        by_path,
         statistics: search.statistics,
         moments,
         paths,
@@ -128,6 +134,14 @@ pub fn respa<E: Execution>(
 }
 
 impl<E: Execution> Respa<'_, E> {
+    /// Waits for some time after a round, if that is asked for.
+    fn delay(&mut self) {
+        if let Some(longest) = self.options.hide_time {
+            let delay = self.search.rng.gen_range(0.0..=longest.as_secs_f64());
+            self.search.wait(Duration::from_secs_f64(delay));
+        }
+    }
+
     /// A failing path that leaks less than the given one, if SPA finds one.
     fn better(&mut self, from: &(Path, Point<E>)) -> Option<(Path, Point<E>)> {
         self.search.statistics.spa += 1;

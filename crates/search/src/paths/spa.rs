@@ -29,8 +29,17 @@
 //! - The heap is ordered by prices (see `price.rs`), which are about the leak of the whole prefix, and
 //!   never shrink.
 //!
-//! What always holds: whatever is decided here depends on the source path alone, not on the input
-//! that walks it: the same path gives the same result.
+//! - A test has as many children as it has outcomes, but not more than some dozens are looked for
+//!   (`MOST_OUTCOMES` in `tree.rs`): a scan can stop at any byte. The listing has two.
+//! - The listing invokes HYBRID from the node that was reached last, so that every node which was once a
+//!   destination stays on the path. Here Dijkstra's algorithm goes on from the last suspected node: what
+//!   was reached and not suspected is not needed, and the way to the next destination may leave it out.
+//!   The number of invocations is the same, and so is its bound.
+//!
+//! What is decided here depends on the source path alone, not on the input that walks it: the same path
+//! gives the same result. It is not so where a value is fixed off that path (a pin takes the value of
+//! the input at hand), where a test has more outcomes than are looked for, or where a question has no
+//! answer. The search notes that (`Search::by_path`), and figures that rest on it are not given then.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_path::{Execution, Node};

@@ -18,9 +18,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rand::RngCore;
+use rustc_hash::FxHashSet;
 use stunt_leakage::{Accounts, Fraction, Ledger};
 use stunt_models::Budget;
-use stunt_path::{Execution, Failure, Junction, Node, Stop};
+use stunt_path::{Execution, Failure, Junction, Node, Stop, TestKind};
 use stunt_solver::{Answer, Budget as Effort, Solver};
 use stunt_terms::{Assignment, Pool, Term};
 
@@ -133,11 +134,18 @@ pub(crate) struct Search<'a> {
     prices: Prices,
     solver: Solver,
     target: &'a Failure,
+    given: &'a [Term],
     limits: Limits<'a>,
     progress: &'a mut dyn FnMut(Progress),
+    pause: &'a mut dyn FnMut(Duration),
     started: Instant,
+    /// What was waited for on purpose, and does not count.
+    waited: Duration,
     reported: Instant,
     best: f64,
+    /// What the original's own path fixes.
+    own_pins: FxHashSet<Term>,
+    by_input: bool,
     alive: Rc<()>,
 }
 
@@ -147,8 +155,8 @@ impl<'a> Search<'a> {
         mut start: E,
         task: Task<'a>,
     ) -> Result<(Search<'a>, Point<E>, State<E>), Astray> {
-        let now = Instant::now();
-        let Task { pool, original, target, limits, rng, progress } = task;
+        let Task { pool, original, target, given, limits, rng, progress, pause } = task;
+        let now = (limits.clock)();
         let mut search = Search {
             pool,
             rng,
@@ -157,11 +165,16 @@ impl<'a> Search<'a> {
             prices: Prices::default(),
             solver: Solver::new(EFFORT),
             target,
+            given,
             limits,
             progress,
+            pause,
             started: now,
+            waited: Duration::ZERO,
             reported: now,
             best: f64::INFINITY,
+            own_pins: FxHashSet::default(),
+            by_input: false,
             alive: Rc::new(()),
         };
         let execution = start.fork();
@@ -173,9 +186,15 @@ impl<'a> Search<'a> {
             _alive: Rc::clone(&search.alive),
         });
         let (trail, ledger) = (Trail::default(), Ledger::new());
-        let root = Point { anchor, trail, ledger, price: 0.0, input };
+        let mut root = Point { anchor, trail, ledger, price: 0.0, input };
+        for &literal in given {
+            search.push(&mut root, literal);
+        }
         let mut state = State { point: root.clone(), execution };
         while let Some(junction) = state.junction() {
+            if let TestKind::Pin(_) = junction.test.kind {
+                search.own_pins.insert(junction.test.condition);
+            }
             search.pass(&mut state, junction);
             if search.limits.cancel.load(Ordering::Relaxed) {
                 return Err(Astray::Cancelled);
@@ -195,15 +214,44 @@ impl<'a> Search<'a> {
     pub fn spent(&self) -> bool {
         self.statistics.nodes >= self.limits.nodes
             || self.limits.cancel.load(Ordering::Relaxed)
-            || self.started.elapsed() >= self.limits.time
+            || self.left().is_zero()
     }
 
-    /// Waits, unless the search ends before that.
-    pub fn wait(&self, delay: Duration) {
-        let until = Instant::now() + delay;
-        while Instant::now() < until && !self.spent() {
-            let rest = until.saturating_duration_since(Instant::now());
-            std::thread::sleep(rest.min(Duration::from_millis(10)));
+    /// The time that is left.
+    fn left(&self) -> Duration {
+        let worked = self.since(self.started).saturating_sub(self.waited);
+        self.limits.time.saturating_sub(worked)
+    }
+
+    /// Waits as long as the caller makes it. That is not time spent on the search.
+    pub fn wait(&mut self, delay: Duration) {
+        let begun = (self.limits.clock)();
+        (self.pause)(delay);
+        self.waited += self.since(begun);
+    }
+
+    fn since(&self, moment: Instant) -> Duration {
+        (self.limits.clock)().saturating_duration_since(moment)
+    }
+
+    /// Whether all that was decided so far follows from the original's path, so that any other input of
+    /// that path would have led to the same.
+    pub fn by_path(&self) -> bool {
+        !self.by_input
+    }
+
+    /// Notes that something was decided by the input at hand, which is made from the original: another
+    /// input of the same path might have led elsewhere.
+    pub fn decide_by_input(&mut self) {
+        self.by_input = true;
+    }
+
+    /// A value that is fixed off the original's path is that of the input at hand.
+    fn note_pin(&mut self, junction: &Junction) {
+        if matches!(junction.test.kind, TestKind::Pin(_))
+            && !self.own_pins.contains(&junction.test.condition)
+        {
+            self.decide_by_input();
         }
     }
 
@@ -223,13 +271,11 @@ impl<'a> Search<'a> {
     }
 
     fn report(&mut self, now: bool) {
-        if now || self.reported.elapsed() >= SILENCE {
-            self.reported = Instant::now();
-            (self.progress)(Progress {
-                nodes: self.statistics.nodes,
-                best_bits: self.best,
-                seconds: self.started.elapsed().as_secs_f64(),
-            });
+        if now || self.since(self.reported) >= SILENCE {
+            self.reported = (self.limits.clock)();
+            let seconds = self.since(self.started).as_secs_f64();
+            let (nodes, best_bits) = (self.statistics.nodes, self.best);
+            (self.progress)(Progress { nodes, best_bits, seconds });
         }
     }
 
@@ -240,6 +286,7 @@ impl<'a> Search<'a> {
 
     /// Makes the test that the state stands before, with the outcome that it shows.
     pub fn pass<E: Execution>(&mut self, state: &mut State<E>, junction: Junction) {
+        self.note_pin(&junction);
         self.push(&mut state.point, junction.test.condition);
         state.point.trail.push(Step::from(junction));
         state.execution.advance(self.pool);
@@ -284,6 +331,8 @@ impl<'a> Search<'a> {
     /// An input that passes the point's tests and none of the conditions.
     pub fn turn<E>(&mut self, point: &Point<E>, excluded: &[Term]) -> Turn {
         self.statistics.turns += 1;
+        // A question may take all the time that is left, and no more.
+        self.solver.budget.time = EFFORT.time.min(self.left());
         let questions: Vec<Term> = excluded.iter().map(|&term| self.pool.not(term)).collect();
         let condition = point.ledger.condition();
         match self.solver.satisfiable_all(self.pool, condition, Some(&point.input), &questions) {
@@ -328,11 +377,15 @@ impl<'a> Search<'a> {
         while found.len() < MOST_OUTCOMES {
             let input = match self.turn(&state.point, &excluded) {
                 Turn::Never => return (found, false),
-                Turn::Unknown => return (found, true),
+                Turn::Unknown => {
+                    self.decide_by_input();
+                    return (found, true);
+                }
                 Turn::Input(input) => input,
             };
             let Some(next) = self.bind(state, Arc::clone(&input)) else {
                 self.statistics.lost += 1;
+                self.decide_by_input();
                 return (found, true);
             };
             found.push((next, input));
@@ -345,7 +398,23 @@ impl<'a> Search<'a> {
                 return (found, false);
             }
         }
+        // Which of more outcomes these are depends on the inputs that were found.
+        self.decide_by_input();
         (found, true)
+    }
+
+    /// The last of some outcomes, of which one was looked for that is not the first: the other one, if
+    /// there are two. Of more, which one was found depends on the input.
+    pub fn another<'o>(
+        &mut self,
+        found: &'o [(Junction, Arc<Assignment>)],
+    ) -> Option<&'o (Junction, Arc<Assignment>)> {
+        if let [(first, _), .., (last, _)] = found
+            && self.pool.not(first.test.condition) != last.test.condition
+        {
+            self.decide_by_input();
+        }
+        found.last()
     }
 
     /// Makes the test that the state stands before with an outcome that was found there.
@@ -363,13 +432,15 @@ impl<'a> Search<'a> {
     }
 
     /// All outcomes of the test that the state stands before, as points after it, in the order of
-    /// their numbers: the papers' GENERATECHILDREN. Which input is bound makes no difference.
+    /// their numbers: the papers' GENERATECHILDREN. Which input is bound makes no difference, unless
+    /// there is a pin, more outcomes than are looked for, or a question without an answer.
     pub fn children<E: Execution>(&mut self, mut state: State<E>) -> Vec<Point<E>> {
         self.anchor(&mut state);
         let (mut found, _) = self.outcomes(&mut state, |_| false);
         found.sort_by_key(|(junction, _)| junction.node.outcome);
         let mut children = Vec::with_capacity(found.len());
         for (junction, input) in found {
+            self.note_pin(&junction);
             let mut child = Point { input, ..state.point.clone() };
             self.push(&mut child, junction.test.condition);
             child.trail.push(Step::from(junction));
@@ -414,7 +485,8 @@ impl<'a> Search<'a> {
 
     /// The share of inputs that pass some tests, with all that is known about counting.
     fn counted(&mut self, trail: &Trail) -> Fraction {
-        let literals: Vec<Term> = trail.steps().iter().map(|step| step.test.condition).collect();
+        let mut literals = self.given.to_vec();
+        literals.extend(trail.steps().iter().map(|step| step.test.condition));
         let mut ledger = Ledger::new();
         for literal in simplify(self.pool, &mut self.accounts.masks, &literals) {
             ledger.push(self.pool, &mut self.accounts, literal);

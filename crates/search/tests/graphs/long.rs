@@ -48,6 +48,18 @@ fn every_strategy_gains_on_a_long_path() {
     }
 }
 
+#[test]
+fn a_few_walks_of_a_hundred_thousand_tests_are_enough_to_gain() {
+    let (graph, input) = parser(5_000, 20);
+    let run = Run { nodes: 300_000, ..Run::new(&graph, &input) };
+    let found = run.found(Strategy::Respa(RespaOptions::default()));
+    assert_eq!(found.paths[0].len(), 100_000);
+    let (own, leak) = (found.paths[0].leak().value(), found.leak);
+    assert!(leak.value() < own - 100.0, "{leak} of {own}; {:?}", found.statistics);
+    // The original's own walk is free, and one that is under way may come to its end.
+    assert!(found.statistics.nodes < 600_000, "{:?}", found.statistics);
+}
+
 /// One test for each byte. Every tenth must come out as it does, or the program goes on as before and
 /// does not fail; the others may come out as they like.
 fn remembering(bytes: usize) -> (Rc<Graph>, Vec<u8>) {

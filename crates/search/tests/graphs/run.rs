@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -12,7 +12,7 @@ use stunt_search::paths::{
     reap_rm, respa,
 };
 use stunt_search::{PathCondition, castro};
-use stunt_terms::Pool;
+use stunt_terms::{Pool, Term};
 
 use crate::graph::{Concrete, Graph, Walk, original};
 
@@ -58,11 +58,13 @@ pub struct Run<'a> {
     pub input: &'a [u8],
     pub seed: u64,
     pub nodes: u64,
+    /// What holds of every input, beside the tests.
+    pub given: &'a [Term],
 }
 
 impl<'a> Run<'a> {
     pub fn new(graph: &'a Rc<Graph>, input: &'a [u8]) -> Run<'a> {
-        Run { graph, input, seed: 1, nodes: u64::MAX }
+        Run { graph, input, seed: 1, nodes: u64::MAX, given: &[] }
     }
 
     /// Looks for other paths to the failure named `bug`.
@@ -74,9 +76,16 @@ impl<'a> Run<'a> {
             pool,
             original: &original,
             target: &target,
-            limits: Limits { nodes: self.nodes, time: Duration::from_secs(600), cancel: &cancel },
+            given: self.given,
+            limits: Limits {
+                nodes: self.nodes,
+                time: Duration::from_secs(600),
+                clock: &Instant::now,
+                cancel: &cancel,
+            },
             rng: &mut ChaCha8Rng::seed_from_u64(self.seed),
             progress: &mut |_| {},
+            pause: &mut |_| {},
         };
         match strategy {
             Strategy::Mpp => mpp(start, task),
