@@ -9,26 +9,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use stunt_report::Report;
-use support::{Place, text};
-
-/// Fails on files that begin with `BUG`, by an assertion of its own.
-const PARSER: &str = r#"
-#include <stdio.h>
-#include <stdlib.h>
-static void check(const char *d) { if (d[0] == 'B' && d[1] == 'U' && d[2] == 'G') abort(); }
-int main(int argc, char **argv) {
-  char data[4096] = "";
-  FILE *f = argc > 1 ? fopen(argv[1], "rb") : stdin;
-  if (!f) return 2;
-  fread(data, 1, sizeof data, f);
-  check(data);
-  return 0;
-}
-"#;
-
-/// A text that the failure does not need, but for its first three letters, and that must not appear
-/// anywhere. No part of it is a part of an English word or a hexadecimal number.
-const CANARY: &[u8] = b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle;kwaszywona #7Jx!vQ;ZQ-VW-KX\n";
+use support::{CANARY, PARSER, Place, text};
 
 fn report_of(path: &Path) -> Report {
     Report::read(path).expect("a report").report

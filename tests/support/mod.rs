@@ -11,6 +11,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+/// Fails on files that begin with `BUG`, by an assertion of its own.
+pub const PARSER: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static void check(const char *d) { if (d[0] == 'B' && d[1] == 'U' && d[2] == 'G') abort(); }
+int main(int argc, char **argv) {
+  char data[4096] = "";
+  FILE *f = argc > 1 ? fopen(argv[1], "rb") : stdin;
+  if (!f) return 2;
+  fread(data, 1, sizeof data, f);
+  check(data);
+  return 0;
+}
+"#;
+
+/// A text that the failure does not need, but for its first three letters, and that must not appear
+/// anywhere. No part of it is a part of an English word or a hexadecimal number.
+pub const CANARY: &[u8] = b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle;kwaszywona #7Jx!vQ;ZQ-VW-KX\n";
+
 /// Text of the command.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
