@@ -16,7 +16,7 @@ use super::job::{Allowed, Found, Halt, Job, Proved};
 use super::natively::NativeOracle;
 use super::oracle::Runner;
 use super::starts::BLANKING;
-use super::weakening::{MEASURING, facts, notes};
+use super::weakening::{facts, notes};
 use crate::follow::Followed;
 use crate::interrupt;
 use crate::outcome::Outcome;
@@ -36,9 +36,8 @@ impl Job<'_> {
         }
         let begun = Instant::now();
         let span = info_span!("weaken").entered();
-        // Measuring the result comes on top of the search, and takes long if the program is slow.
-        let all = self.allowed.time;
-        let time = all - (self.pace(&mut oracle)? * MEASURING).min(all / 2);
+        let pace = self.pace(&mut oracle)?;
+        let time = self.without_measuring(pace);
         let start = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
         self.progress.stage("trying what the failure needs");
         let line = &self.progress;

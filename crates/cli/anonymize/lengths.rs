@@ -35,7 +35,7 @@ const SHORTENING: f64 = 0.5;
 const SHORTENING_SLOWLY: f64 = 0.25;
 const SHORTENING_ALONE: f64 = 0.65;
 /// A slow program may take so many times the usual time, unless the user has said how long.
-const SLOWLY: u32 = 2;
+const SLOWLY: f64 = 1.5;
 
 impl Job<'_> {
     /// A double of the same length; or a shorter one, if that one reveals more than a little, and a
@@ -55,7 +55,7 @@ impl Job<'_> {
         let pace = self.pace(&mut *runner)?;
         drop(runner);
         if pace > SLOW && self.arguments.time.is_none() {
-            self.allowed.time *= SLOWLY;
+            self.allowed.time = self.allowed.time.mul_f64(SLOWLY);
         }
         let size = 8.0 * self.subject.original.hidden().len() as f64;
         let much = path_leak.is_some_and(|leak| leak.upper() > MUCH * size);

@@ -174,7 +174,7 @@ pub struct Arguments {
     /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
     #[arg(long, value_name = "CONDITION")]
     fails_if: Option<FailsIf>,
-    /// How many seconds the search for a better double may take: 20 if nothing is said, and 40 for a
+    /// How many seconds the search for a better double may take: 20 if nothing is said, and 30 for a
     /// program that is slow
     #[arg(long, value_name = "SECONDS", env = "STUNT_TIME")]
     time: Option<u64>,

@@ -40,6 +40,7 @@ impl Job<'_> {
             info!(?pace, "too slow for runs by the hundred: more with --time");
             return self.on_path(failure, rng);
         }
+        let time = if pace > SLOW { self.without_measuring(pace) } else { time };
         let relax = self.arguments.relaxations();
         let mut followed = match self.follow(failure, relax)? {
             Ok(followed) => followed,
@@ -109,6 +110,13 @@ impl Job<'_> {
         let (facts, notes) = (facts(&weakened, runs), notes(&weakened));
         let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
+    }
+
+    /// The time for a search whose result is measured within what is allowed: that takes long if the
+    /// program is slow. At least half of it is left.
+    pub(super) fn without_measuring(&self, pace: Duration) -> Duration {
+        let all = self.allowed.time;
+        all - (pace * MEASURING).min(all / 2)
     }
 }
 
