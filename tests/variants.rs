@@ -250,3 +250,30 @@ int main(int argc, char **argv) {
         assert!(!place.path("stunt-report.zip").exists());
     }
 }
+
+#[test]
+fn a_shorter_double_is_not_compared_with_how_long_the_original_is() {
+    let place = Place::new("nearly");
+    let source = r#"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv) {
+  char data[64] = "";
+  fread(data, 1, 63, fopen(argv[1], "rb"));
+  if (!memcmp(data, "QvistgaardZwolle", 16)) abort();
+  return 0;
+}
+"#;
+    let program = place.compile("nearly", source, &[]);
+    place.write("in", b"QvistgaardZwolle;");
+    for (flag, says) in [("--resize=always", false), ("--resize=never", true)] {
+        let flags = [flag, "--seed", "1", "--effort", "300"];
+        anonymize(&place, &program, "in", &flags, "r.zip");
+        let report = Report::read(place.path("r.zip")).expect("a report").report;
+        // All but one byte is needed; that is told of a double as long as the original alone.
+        assert!(report.leak.bits > 127.0, "{flag}: {}", report.leak.bits);
+        let notes = report.notes.join(" ");
+        assert_eq!(notes.contains("nearly all of the original"), says, "{flag}: {notes}");
+    }
+}

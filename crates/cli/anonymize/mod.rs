@@ -328,10 +328,11 @@ fn is_the_original(subject: &Subject, found: &Found) -> bool {
 /// A double that reveals more than this share of the original is hardly worth its name.
 const NEARLY_ALL: f64 = 0.9;
 
-/// Says so if a double is nearly the original.
+/// Says so if a double is nearly the original. Of a shorter one it is not said: the report would tell how
+/// long the original is at most.
 fn warn(subject: &Subject, found: &mut Found) {
     let all = 8.0 * subject.original.hidden().len() as f64;
-    if found.drawn.measured.total.upper() > NEARLY_ALL * all {
+    if found.shorter_than.is_none() && found.drawn.measured.total.upper() > NEARLY_ALL * all {
         found.notes.push(
             "This double reveals nearly all of the original: what the program computes from it could \
              not be solved otherwise. Look at it before you send it."
