@@ -10,7 +10,6 @@ use stunt_machine::stack::{Module, Symbols};
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_native::{Private, Run};
 use stunt_path::{Failure, Original, Test, TestKind};
-use stunt_report::SourceName;
 use stunt_terms::{InputByte, Pool};
 
 use crate::place::{self, MissingCall};
@@ -135,10 +134,7 @@ pub fn follow_on(
 /// has one within could not even be handed over.
 pub fn texts_without_zeros(pool: &mut Pool, subject: &Subject) -> Vec<Test> {
     let hidden = subject.original.hidden();
-    let in_text = |byte: &&InputByte| {
-        let source = &subject.sources[usize::from(byte.source)].name;
-        matches!(source, SourceName::Argument(_) | SourceName::Environment(_))
-    };
+    let in_text = |byte: &&InputByte| subject.sources[usize::from(byte.source)].name.is_text();
     let not_zero = |byte: &InputByte| {
         let value = pool.input(byte.source, byte.offset);
         let zero = pool.constant(8, 0);

@@ -433,11 +433,8 @@ impl Subject {
 
     /// Whether a program can be given this input at all: arguments and variables end at their first zero.
     pub fn can_be_given(&self, input: &[Vec<u8>]) -> bool {
-        self.sources.iter().zip(input).all(|(source, bytes)| {
-            let in_text =
-                matches!(source.name, SourceName::Argument(_) | SourceName::Environment(_));
-            !in_text || !bytes.contains(&0)
-        })
+        let mut sources = self.sources.iter().zip(input);
+        sources.all(|(source, bytes)| !source.name.is_text() || !bytes.contains(&0))
     }
 
     /// A native run on an input that may make the program do anything: it is contained, and its files

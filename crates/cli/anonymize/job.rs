@@ -47,6 +47,8 @@ pub(super) struct Job<'a> {
     pub(super) native_time: Duration,
     /// How often it fails.
     pub(super) share: Share,
+    /// How long a run takes among many, once that was measured.
+    pub(super) pace: Option<Duration>,
     /// What the search starts from, if not from the original.
     pub(super) base: Option<Original>,
     /// The shortest input so far that fails in the same way.
@@ -129,6 +131,7 @@ impl<'a> Job<'a> {
             checked: false,
             native_time: Duration::ZERO,
             share: Share::default(),
+            pace: None,
             base: None,
             short: None,
             canonical: None,

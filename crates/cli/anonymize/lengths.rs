@@ -18,6 +18,7 @@ use stunt_report::SourceName;
 use stunt_search::weaken::{Broken, length_bits, other_length_bits, same_length_bits, shorten};
 use tracing::info;
 
+use super::Resize;
 use super::job::{Allowed, Found, Halt, Job};
 use super::oracle::Runner;
 use super::weakening::{MEASURING, SLOW};
@@ -63,7 +64,7 @@ impl Job<'_> {
         if pace > SLOW || much {
             // There is time for one search; or a program that asks so much of its input does so of
             // every byte, and needs the better part of the time.
-            if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)?
+            if let Ok(shorter) = self.shortened(failure, path_leak, rng)?
                 && shorter.drawn.measured.total.upper() < path_leak.upper()
             {
                 return Ok(Ok(shorter));
@@ -89,7 +90,7 @@ impl Job<'_> {
             runs: all.runs - self.allowed.runs,
             worth: bits,
         };
-        if let Ok(shorter) = self.shortened(failure, path_leak, other_length_bits(), rng)?
+        if let Ok(shorter) = self.shortened(failure, path_leak, rng)?
             && shorter.drawn.measured.total.upper() < bits
         {
             return Ok(Ok(shorter));
@@ -106,7 +107,7 @@ impl Job<'_> {
     ) -> Result<Result<Found, Halt>> {
         let all = 8 * self.subject.original.hidden().len();
         let path_leak = self.known_path_leak(failure)?.unwrap_or(Bits::AtMost(all as f64));
-        self.shortened(failure, path_leak, 0.0, rng)
+        self.shortened(failure, path_leak, rng)
     }
 
     /// What the path of the original reveals, if it can be followed.
@@ -114,13 +115,12 @@ impl Job<'_> {
         if self.subject.is_script() { Ok(None) } else { self.path_leak(failure) }
     }
 
-    /// The same, beside what the path of the original reveals; the choice to look for it is charged with
-    /// some bits.
+    /// The same, beside what the path of the original reveals. Where it was chosen to look for it, that is
+    /// charged, too.
     fn shortened(
         &mut self,
         failure: &Failure,
         path_leak: Bits,
-        choice: f64,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
         let begun = Instant::now();
@@ -129,7 +129,8 @@ impl Job<'_> {
         let runs = self.make_shorter(failure, &may)?;
         let base = self.base();
         let lengths = (0..may.len()).filter(|&at| may[at]).map(|at| base.len_of(at));
-        let bits = length_bits(lengths) + choice;
+        let chosen = self.arguments.resize() == Resize::Auto;
+        let bits = length_bits(lengths) + if chosen { other_length_bits() } else { 0.0 };
         self.allowed = Allowed {
             time: before.time.saturating_sub(begun.elapsed()),
             runs: before.runs.saturating_sub(runs),
@@ -138,7 +139,7 @@ impl Job<'_> {
         let found = self.find_by(failure, rng)?;
         let is_shorter = bytes(&base) < bytes(&self.subject.original);
         // Who might have made it shorter and could not has a double of the same length.
-        let same = !is_shorter && choice > 0.0;
+        let same = !is_shorter && chosen;
         Ok(found.map(|mut found| {
             if same {
                 charge_same(&mut found);

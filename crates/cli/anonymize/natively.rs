@@ -72,8 +72,8 @@ impl<'a> NativeOracle<'a> {
 impl Oracle for NativeOracle<'_> {
     fn fails(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
         let mut results = vec![false; inputs.len()];
-        let mut open: Vec<usize> = (0..inputs.len()).collect();
-        open.retain(|&at| self.subject.can_be_given(&inputs[at]));
+        let given = |&at: &usize| self.subject.can_be_given(&inputs[at]);
+        let mut open: Vec<usize> = (0..inputs.len()).filter(given).collect();
         for _ in 0..self.tries {
             self.runs += open.len() as u64;
             let commands: Vec<_> = open.iter().map(|&at| self.command(&inputs[at])).collect();

@@ -73,6 +73,11 @@ impl SourceName {
         matches!(self, SourceName::File | SourceName::NumberedFile(_))
     }
 
+    /// Whether it is an argument or a variable, which ends at its first zero.
+    pub fn is_text(&self) -> bool {
+        matches!(self, SourceName::Argument(_) | SourceName::Environment(_))
+    }
+
     fn parse(text: &str) -> Option<SourceName> {
         let number = |digits: &str| -> Option<u32> {
             let plain = digits.bytes().all(|digit| digit.is_ascii_digit());

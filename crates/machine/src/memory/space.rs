@@ -851,6 +851,7 @@ impl AddressSpace {
         self.code_writes.extend(changed);
     }
 }
+
 /// An access that begins in the lower half of the addresses and ends behind it fails as one to the hole
 /// does, and not at its first byte. Nothing is mapped at the end of that half.
 fn into_the_hole(address: u64, size: usize, access: Access) -> Result<(), Fault> {

@@ -161,10 +161,10 @@ impl Symbolic {
         let value = value.map_err(|fault| self.fault(space, address, fault))?;
         let term = match address.term {
             None => self.read_term(space, at, w.bytes()),
-            Some(place) => match self.table(space, address, w) {
+            Some(_) => match self.table(space, address, w) {
                 Some(term) => Some(term),
                 None => match self.cells(space, address, w) {
-                    Some(cells) => Some(self.select(place, &cells)),
+                    Some(cells) => Some(self.select(&cells)),
                     None => {
                         self.pin_address(address, Pin::LoadAddress);
                         self.read_term(space, at, w.bytes())
@@ -195,10 +195,10 @@ impl Symbolic {
         };
         space.set_blind(false);
         stored.map_err(|fault| self.fault(space, address, fault))?;
-        if let (Some(cells), Some(place)) = (cells, address.term) {
+        if let Some(cells) = cells {
             let constant = u128::from(value & w.mask());
             let value = term.unwrap_or_else(|| self.pool.constant(w.bits() as u8, constant));
-            self.spread(space, place, &cells, value);
+            self.spread(space, &cells, value);
             return Ok(());
         }
         self.pin_address(address, Pin::StoreAddress);
@@ -439,13 +439,13 @@ impl Symbolic {
                 let address = self.address(cpu, base, slots::ZERO, 0, disp);
                 let cells = self.cells(space, address, w);
                 self.blindly(cpu, space, op, address)?;
-                match (cells, address.term) {
-                    (Some(cells), Some(place)) => {
+                match cells {
+                    Some(cells) => {
                         let value = u128::from(imm as i64 as u64 & w.mask());
                         let value = self.pool.constant(w.bits() as u8, value);
-                        self.spread(space, place, &cells, value);
+                        self.spread(space, &cells, value);
                     }
-                    _ => self.pin_address(address, Pin::StoreAddress),
+                    None => self.pin_address(address, Pin::StoreAddress),
                 }
                 Ok(())
             }

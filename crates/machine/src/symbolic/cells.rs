@@ -22,13 +22,16 @@ const MOST_SIZE: u32 = 200;
 
 /// A cell: where it is, and what it holds.
 #[derive(Clone, Copy)]
-pub(super) struct Cell {
+struct Cell {
     at: u64,
     holds: Term,
 }
 
 /// All cells that an address can mean.
-pub(super) type Cells = SmallVec<[Cell; MOST_CELLS as usize]>;
+pub(super) struct Cells {
+    address: Term,
+    all: SmallVec<[Cell; MOST_CELLS as usize]>,
+}
 
 impl Symbolic {
     /// The cells that an access can mean, if they are few and all of them can be written.
@@ -62,7 +65,7 @@ impl Symbolic {
         {
             return None;
         }
-        let mut cells = Cells::new();
+        let mut all = SmallVec::new();
         for number in 0..count as u64 {
             let at = start + (number << shift);
             let holds = match self.read_term(space, at, w.bytes()) {
@@ -74,33 +77,27 @@ impl Symbolic {
                     self.pool.constant(w.bits() as u8, u128::from(u64::from_le_bytes(bytes)))
                 }
             };
-            cells.push(Cell { at, holds });
+            all.push(Cell { at, holds });
         }
-        Some(cells)
+        Some(Cells { address: term, all })
     }
 
-    /// What is in the cell that an address means.
-    pub(super) fn select(&mut self, address: Term, cells: &Cells) -> Term {
-        let mut cells = cells.iter().rev();
-        let last = cells.next().expect("an address means something").holds;
-        cells.fold(last, |rest, cell| {
+    /// What is in the cell that the address means.
+    pub(super) fn select(&mut self, cells: &Cells) -> Term {
+        let mut all = cells.all.iter().rev();
+        let last = all.next().expect("an address means something").holds;
+        all.fold(last, |rest, cell| {
             let here = self.pool.constant(64, u128::from(cell.at));
-            let is_here = self.pool.eq(address, here);
+            let is_here = self.pool.eq(cells.address, here);
             self.pool.ite(is_here, cell.holds, rest)
         })
     }
 
-    /// A value was stored in the cell that an address means; `cells` is what was there before.
-    pub(super) fn spread(
-        &mut self,
-        space: &mut AddressSpace,
-        address: Term,
-        cells: &Cells,
-        value: Term,
-    ) {
-        for cell in cells {
+    /// A value was stored in the cell that the address means; `cells` is what was there before.
+    pub(super) fn spread(&mut self, space: &mut AddressSpace, cells: &Cells, value: Term) {
+        for cell in &cells.all {
             let here = self.pool.constant(64, u128::from(cell.at));
-            let is_here = self.pool.eq(address, here);
+            let is_here = self.pool.eq(cells.address, here);
             let holds = self.pool.ite(is_here, value, cell.holds);
             self.write_term(space, cell.at, holds);
         }

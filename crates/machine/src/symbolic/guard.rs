@@ -71,6 +71,15 @@ impl Guard {
             _ => Some(Guard::Source),
         }
     }
+
+    /// Whether an access is refused; the libraries read beyond ends.
+    fn refuses(self, access: Access, in_library: impl FnOnce() -> bool) -> bool {
+        match self {
+            Guard::Forbidden => access == Access::Write || !in_library(),
+            Guard::Canary => access == Access::Write,
+            Guard::Source => false,
+        }
+    }
 }
 
 /// Whether a byte must not be touched because it is behind the end of the checked heap.
@@ -83,9 +92,9 @@ pub(crate) fn first_forbidden(space: &AddressSpace, at: u64, length: u64) -> Opt
     if !space.is_guarded() || !space.marked(at, length) {
         return None;
     }
-    let forbidden = |&at: &u64| match space.mark_of(at).and_then(Guard::of) {
-        Some(Guard::Forbidden | Guard::Canary) => true,
-        Some(Guard::Source) | None => false,
+    let forbidden = |&at: &u64| {
+        let guard = space.mark_of(at).and_then(Guard::of);
+        guard.is_some_and(|guard| guard.refuses(Access::Write, || false))
     };
     (0..length).map(|k| at.wrapping_add(k)).find(forbidden)
 }
@@ -205,13 +214,13 @@ impl Symbolic {
     /// The bytes around a fault whose access would have been refused, too: the first and the last.
     fn forbidden_around(&self, space: &AddressSpace, fault: Fault) -> (u64, u64) {
         let Fault { address: at, access, .. } = fault;
-        let refused = |at| match space.mark_of(at).and_then(Guard::of) {
-            Some(Guard::Forbidden) => access == Access::Write || !self.in_library(),
-            Some(Guard::Canary) => access == Access::Write,
-            Some(Guard::Source) | None => false,
+        let Some(guards) = &self.guards else { return (at, at) };
+        let library = guards.has_code(self.at);
+        let refused = |at| {
+            let guard = space.mark_of(at).and_then(Guard::of);
+            guard.is_some_and(|guard| guard.refuses(access, || library))
         };
-        let behind = self.guards.as_ref().map_or(HEAP.start, |guards| guards.mapped);
-        let gap = behind..HEAP.end;
+        let gap = guards.mapped..HEAP.end;
         let (mut first, mut last) = (at, at);
         if gap.contains(&at) {
             (first, last) = (gap.start, gap.end - 1);
@@ -231,12 +240,6 @@ impl Symbolic {
         (first, last)
     }
 
-    /// Whether the instruction that is running is one of the libraries that read beyond ends.
-    fn in_library(&self) -> bool {
-        let mut libraries = self.guards.iter().flat_map(|guards| guards.libraries.iter());
-        libraries.any(|code| code.contains(&self.at))
-    }
-
     /// Whether an access is allowed; a load of a canary means that its function is over.
     pub(super) fn guarded(
         &mut self,
@@ -245,23 +248,17 @@ impl Symbolic {
         length: u64,
         access: Access,
     ) -> Result<(), Exception> {
-        if self.guards.is_none() || !space.marked(at, length) {
+        let Some(guards) = &mut self.guards else { return Ok(()) };
+        if !space.marked(at, length) {
             return Ok(());
         }
-        let library = self.in_library();
-        let Some(guards) = &mut self.guards else { return Ok(()) };
         for byte in (0..length).map(|k| at.wrapping_add(k)) {
-            let bad = match space.mark_of(byte).and_then(Guard::of) {
-                None | Some(Guard::Source) => false,
-                Some(Guard::Forbidden) => access == Access::Write || !library,
-                Some(Guard::Canary) if access == Access::Write => true,
-                Some(Guard::Canary) => {
-                    guards.canaries.retain(|&canary| !(canary..canary + 8).contains(&byte));
-                    space.mark(byte, &[None]);
-                    false
-                }
-            };
-            if bad {
+            let Some(guard) = space.mark_of(byte).and_then(Guard::of) else { continue };
+            if guard == Guard::Canary && access != Access::Write {
+                guards.canaries.retain(|&canary| !(canary..canary + 8).contains(&byte));
+                space.mark(byte, &[None]);
+            }
+            if guard.refuses(access, || guards.has_code(self.at)) {
                 return Err(Exception::Memory(Fault {
                     address: byte,
                     access,
@@ -311,11 +308,7 @@ impl Symbolic {
         let done = guards.call(cpu, space, call);
         self.guards = Some(guards);
         let (Some(result), Some(to)) = (done, return_address(cpu, space)) else { return false };
-        cpu.shadow.put(slots::RAX, None);
-        cpu.set(slots::RAX, result);
-        cpu.set(slots::RIP, to);
-        cpu.set(slots::RSP, cpu.get(slots::RSP).wrapping_add(8));
-        cpu.executed += 1;
+        self.return_with(cpu, to, result, None);
         true
     }
 }
@@ -347,6 +340,11 @@ impl Guards {
             }
             HeapCall::UsableSize => self.blocks.get(&a).copied(),
         }
+    }
+
+    /// Whether an instruction is one of the libraries that read beyond ends.
+    fn has_code(&self, at: u64) -> bool {
+        self.libraries.iter().any(|code| code.contains(&at))
     }
 
     fn allocate(&mut self, space: &mut AddressSpace, size: u64, alignment: u64) -> u64 {

@@ -81,12 +81,17 @@ impl Symbolic {
         let differ = self.pool.ite(less, negative, positive);
         let term = self.pool.ite(equal, zero, differ);
 
-        cpu.set(slots::RAX, u64::from(result as u32));
-        self.put(cpu, slots::RAX, Some(term));
+        self.return_with(cpu, to, u64::from(result as u32), Some(term));
+        true
+    }
+
+    /// Returns from a function that was done as a whole: its value, and what that stands for.
+    pub(super) fn return_with(&mut self, cpu: &mut Cpu, to: u64, value: u64, term: Option<Term>) {
+        cpu.set(slots::RAX, value);
+        self.put(cpu, slots::RAX, term);
         cpu.set(slots::RIP, to);
         cpu.set(slots::RSP, cpu.get(slots::RSP).wrapping_add(8));
         cpu.executed += 1;
-        true
     }
 
     /// Does a search for a word that does not depend on the input, in a string whose end does not either,
@@ -129,11 +134,7 @@ impl Symbolic {
             answer = self.pool.ite(is_here, here, later);
         }
         let found = text.values.windows(word.len()).position(|part| part == word);
-        cpu.set(slots::RAX, found.map_or(0, |k| at + k as u64));
-        self.put(cpu, slots::RAX, Some(answer));
-        cpu.set(slots::RIP, to);
-        cpu.set(slots::RSP, cpu.get(slots::RSP).wrapping_add(8));
-        cpu.executed += 1;
+        self.return_with(cpu, to, found.map_or(0, |k| at + k as u64), Some(answer));
         true
     }
 

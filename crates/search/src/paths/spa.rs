@@ -28,7 +28,6 @@
 //!   path does, and whatever comes after need not be known then.
 //! - The heap is ordered by prices (see `price.rs`), which are about the leak of the whole prefix, and
 //!   never shrink.
-//!
 //! - A test has as many children as it has outcomes, but not more than some dozens are looked for
 //!   (`MOST_OUTCOMES` in `tree.rs`): a scan can stop at any byte. The listing has two.
 //! - The listing invokes HYBRID from the node that was reached last, so that every node which was once a

@@ -13,7 +13,8 @@
 //! runs as the binary search has steps.
 //!
 //! What always holds: what comes out depends on the path that went in, and on nothing else, unless
-//! time runs out or the search notes otherwise (see `spa.rs`). Every change of the path was walked to the failure, and leaks less than before.
+//! time runs out or the search notes otherwise (see `spa.rs`). Every change of the path was walked to
+//! the failure, and leaks less than before.
 
 use stunt_path::{Execution, Node};
 
