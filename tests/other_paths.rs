@@ -115,6 +115,35 @@ fn a_search_says_what_it_did() {
 }
 
 #[test]
+fn long_paths_are_left_for_better_ones() {
+    let place = Place::new("long");
+    const BRACKETS: &str = r#"
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(int argc, char **argv) {
+            FILE *file = fopen(argv[1], "r");
+            int byte, open = 0, digits = 0;
+            while ((byte = getc(file)) != EOF) {
+                if (byte >= '0' && byte <= '9') digits++;
+                else if (byte == '(') open++;
+                else if (byte == ')' && --open < 0) abort();
+            }
+            return digits & 1;
+        }"#;
+    let program = place.compile("brackets", BRACKETS, &["-O1"]);
+    let mut private = "of 1956 (a name), 27 (another)\n".repeat(200);
+    private.push_str("too many))\n");
+    place.write("private", private.as_bytes());
+    for algorithm in ["mpp", "reap-brw", "reap-bag", "reap-rm"] {
+        let told = told(&place, &program, "private", &["--algorithm", algorithm, "--time", "10"]);
+        let bits = |name: &str| told[name]["bits"].as_f64().expect("a number");
+        let (own, double) = (bits("original_path_leak"), bits("leak"));
+        // That some byte closes what was not opened tells less than a byte.
+        assert!(own > 5_000.0 && double < 100.0, "{algorithm}: {double} of {own} bits");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_double() {
     let place = Place::new("again");
     let (program, input) = example(&place, "small-cruise");

@@ -324,15 +324,16 @@ impl<'a> Job<'a> {
         outcome
     }
 
-    /// What a double reveals that takes the path of the original, without any relaxation.
-    pub(super) fn path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
+    /// What a double reveals that takes the path of the original, without any relaxation; and how many
+    /// tests that path has.
+    pub(super) fn path_leak(&mut self, failure: &Failure) -> Result<Option<(Bits, usize)>> {
         let Ok(mut plain) = self.follow(failure, Relaxations::NONE)? else { return Ok(None) };
         self.progress.stage("counting");
         let _span = info_span!("count").entered();
         let begun = Instant::now();
         let leak = PathCondition::new(&mut plain.pool, &plain.tests, &self.base()).total();
         self.seconds.count += begun.elapsed().as_secs_f64();
-        Ok(Some(leak))
+        Ok(Some((leak, plain.tests.len())))
     }
 
     /// Whether the program fails on a double as it does on the original, every time.

@@ -112,7 +112,10 @@ impl Job<'_> {
 
     /// What the path of the original reveals, if it can be followed.
     fn known_path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
-        if self.subject.is_script() { Ok(None) } else { self.path_leak(failure) }
+        if self.subject.is_script() {
+            return Ok(None);
+        }
+        Ok(self.path_leak(failure)?.map(|(leak, _)| leak))
     }
 
     /// The same, beside what the path of the original reveals. Where it was chosen to look for it, that is

@@ -143,8 +143,9 @@ struct Search {
     /// respa: how far from the path to look, in tests, or `max`
     #[arg(long, value_name = "N|max", default_value = "max")]
     radius: Radius,
-    /// respa: start from the original's own path, as in the paper; else it is that of an input with one
-    /// value wherever that will do, if it reveals less
+    /// mpp, reap, respa: start from the original's own path, as in the papers; else respa, and on paths of
+    /// 10,000 tests and more all of them, start from an input with one value wherever that will do, if its
+    /// path reveals less
     #[arg(long)]
     as_is: bool,
     /// Random delays, up to so many seconds each, so that the time taken says nothing; the report then

@@ -38,6 +38,9 @@ const NO_BETTER: &str =
 const UNPROVED: &str = "Doubles of the path that the search found do not fail natively; so the double takes the path of the \
      input that the search started from.";
 
+/// From so many tests on, every search starts from a blanked input: walking a path costs a second, and
+/// what detours around it save is lost in what the rest of it tells.
+const LONG: usize = 10_000;
 /// The most doubles of a path that are run until one fails natively.
 const MOST_DRAWS: u32 = 4;
 
@@ -48,12 +51,14 @@ impl Job<'_> {
         failure: &Failure,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
-        let path_leak = match self.path_leak(failure)? {
-            Some(leak) => leak,
+        let (path_leak, tests) = match self.path_leak(failure)? {
+            Some(known) => known,
             // Says what is in the way.
             None => return self.on_path(failure, rng),
         };
-        let start_bits = self.start_blank(failure)?;
+        let search = &self.arguments.search;
+        let blanked = !search.as_is && (self.arguments.algorithm == Choice::Respa || tests >= LONG);
+        let start_bits = if blanked { self.start_blank(failure)? } else { None };
         let blank = start_bits.is_some();
         self.progress.stage("looking for other paths");
         let begun = Instant::now();
@@ -85,8 +90,10 @@ impl Job<'_> {
             }
         };
         let facts = facts(&found, blank);
-        // That the original may have taken either path is said of the path that the search began with.
-        let leak = if blank { found.chosen().leak() } else { found.leak };
+        // That the original may have taken either path is said of the path that the search began with;
+        // mpp draws from all of them, wherever it began.
+        let together = !blank || self.arguments.algorithm == Choice::Mpp;
+        let leak = if together { found.leak } else { found.chosen().leak() };
         // A path that is walked step by step has no clauses joined, and can be harder to count.
         if start_bits.is_some_and(|bits| bits < leak.upper()) {
             return on_path(self, facts, NO_BETTER, rng);
@@ -101,14 +108,13 @@ impl Job<'_> {
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
     }
 
-    /// Goes over to a blanked input, for respa: its path says less than the original's to begin with,
-    /// and the search has less to replace. Gives what that path reveals, if it did.
+    /// Goes over to a blanked input: its path says less than the original's to begin with, and the search
+    /// has less to replace. Gives what that path reveals, if it did.
     fn start_blank(&mut self, failure: &Failure) -> Result<Option<f64>> {
-        let respa = self.arguments.algorithm == Choice::Respa && !self.arguments.search.as_is;
-        if !respa || self.base.is_some() {
+        if self.base.is_some() {
             return Ok(None);
         }
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), self.seconds.parts());
         let Some(mut oracle) = self.runner(failure)? else { return Ok(None) };
         let relax = self.arguments.relaxations();
         let Ok(own) = self.follow(failure, relax)? else { return Ok(None) };
@@ -120,7 +126,7 @@ impl Job<'_> {
             known.extend(self.padded(failure, &mut *oracle, self.allowed.runs)?);
         }
         let starts = self.starts(failure, known, &mut *oracle, begun)?;
-        self.seconds.search += begun.elapsed().as_secs_f64();
+        self.seconds.searched(begun.elapsed().as_secs_f64(), before);
         let best = starts.into_iter().next().filter(|start| start.bits < path_bits);
         let bits = best.as_ref().map(|start| start.bits);
         info!(bits, runs = oracle.runs(), "blanked");

@@ -58,7 +58,7 @@ impl Job<'_> {
             path_leak = condition.total();
             own = own.or(plain, original);
         }
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), self.seconds.parts());
         let mut known = vec![own];
         if self.base.is_none() && pace <= SLOW {
             known.extend(self.padded(failure, &mut *oracle, self.allowed.runs / PADDING)?);
@@ -97,7 +97,7 @@ impl Job<'_> {
             }
         }
         let runs = oracle.runs();
-        self.seconds.search += begun.elapsed().as_secs_f64();
+        self.seconds.searched(begun.elapsed().as_secs_f64(), before);
         drop(span);
         let Some((weakened, followed)) = best else { return self.on_path(failure, rng) };
         info!(runs, kept = weakened.kept.0, of = weakened.kept.1, "weakened");

@@ -249,6 +249,20 @@ pub struct Seconds {
     pub total: f64,
 }
 
+impl Seconds {
+    /// What is accounted for.
+    #[must_use]
+    pub fn parts(&self) -> f64 {
+        self.trace + self.solve + self.search + self.count + self.verify
+    }
+
+    /// Counts a stretch of so many seconds as search, but for what was accounted for otherwise since it
+    /// began; `before` are the parts at its beginning.
+    pub fn searched(&mut self, elapsed: f64, before: f64) {
+        self.search += (elapsed - (self.parts() - before)).max(0.0);
+    }
+}
+
 /// Addresses as people write them, and as no JSON reader rounds them.
 mod hexadecimal {
     use serde::{Deserialize, Deserializer, Serializer};

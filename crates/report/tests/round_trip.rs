@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_report::{
-    ByteKind, ByteRuns, Draw, Error, Frame, Kind, Leak, Limits, Report, Source, SourceName,
+    ByteKind, ByteRuns, Draw, Error, Frame, Kind, Leak, Limits, Report, Seconds, Source, SourceName,
 };
 
 use common::sample;
@@ -33,6 +33,21 @@ fn names(folder: &Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+#[test]
+fn seconds_are_counted_once() {
+    let mut seconds = Seconds { trace: 1.0, ..Seconds::default() };
+    let before = seconds.parts();
+    seconds.trace += 0.5;
+    seconds.search += 2.0;
+    seconds.searched(4.0, before);
+    assert_eq!((seconds.trace, seconds.search, seconds.parts()), (1.5, 3.5, 5.0));
+    // Two that were at work at the same time.
+    let before = seconds.parts();
+    seconds.trace += 3.0;
+    seconds.searched(2.0, before);
+    assert_eq!(seconds.search, 3.5);
 }
 
 #[test]
