@@ -15,6 +15,7 @@ mod figures;
 mod follow;
 mod graph_html;
 mod graph_text;
+mod heap;
 mod incident;
 mod incidents;
 mod inspect;
@@ -108,6 +109,7 @@ fn main() -> ExitCode {
     if let Some(code) = demo_program::run_if_called() {
         return code;
     }
+    heap::grow_in_large_pages();
     let arguments = defaults::parse();
     // A server ends in order, and has a log of its own; signals that come while a program is
     // recorded are the program's.

@@ -21,6 +21,8 @@ const LONGEST: usize = 64;
 /// Most ops in a block: an instruction adds a few more after this.
 const MOST_OPS: usize = 400;
 const INDIRECT: usize = 4096;
+/// How many blocks a small dynamic program has, with its loader and the C library.
+const USUAL: usize = 4096;
 /// How many bytes are fetched at a time.
 const WINDOW: usize = 128;
 /// The longest instruction, in bytes.
@@ -102,7 +104,7 @@ impl Code {
             hot,
             version: u64::MAX,
             model,
-            entries: Vec::new(),
+            entries: Vec::with_capacity(USUAL),
             by_address: FxHashMap::default(),
             indirect: nowhere(),
             watched: Arc::default(),
