@@ -19,7 +19,7 @@ use crate::files;
 use crate::step::Step;
 
 /// How often each is run.
-const TIMES: usize = 5;
+const TIMES: usize = 15;
 /// Sizes of the inputs, in KiB.
 const SIZES: [usize; 3] = [1, 10, 100];
 

@@ -76,8 +76,16 @@ const PASSES: [Pass; 13] = [
     pass(Order::Bytes, Which::All, 0.25, 64),
     pass(Order::Path, Which::Strong, 0.1, 96),
 ];
+/// After this pass, places in the code are tried two by two.
+const PAIRS_AFTER: usize = 2;
 /// After this pass, bytes get the values with which the program fails.
 const SETS_AFTER: usize = 8;
+/// Two by two is for conditions with no more places in the code than this,
+const MOST_PAIRED: usize = 48;
+/// and for the few places that reveal most, each beside every other one.
+const FIRST_OF_PAIR: usize = 4;
+/// A place that reveals less than this, in bits, is not worth a try with every other one.
+const LEAST_FOR_PAIRS: f64 = 8.0;
 
 /// When the search ends.
 #[derive(Clone, Copy)]
@@ -249,8 +257,10 @@ impl Search<'_> {
             for (number, pass) in PASSES.iter().enumerate() {
                 self.pass = number;
                 self.pass(pass)?;
-                if number == SETS_AFTER {
-                    self.byte_sets()?;
+                match number {
+                    PAIRS_AFTER => self.pairs()?,
+                    SETS_AFTER => self.byte_sets()?,
+                    _ => {}
                 }
                 self.keep(&mut best)?;
                 if self.over() {
@@ -323,6 +333,51 @@ impl Search<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Tries to drop what two places in the code found out: a comparison may be needed only because
+    /// another test came out as it did.
+    fn pairs(&mut self) -> Result<(), Broken> {
+        loop {
+            let groups = groups(&self.parts, &self.weak, Order::Code, Which::All);
+            if groups.len() > MOST_PAIRED {
+                return Ok(());
+            }
+            let weak = self.weak.clone();
+            let mut gains: Vec<(f64, usize)> = Vec::with_capacity(groups.len());
+            for (at, group) in groups.iter().enumerate() {
+                let alone = self.parts.changed(&weak, &group.items, &[]);
+                gains.push((weak.bits() - alone.bits(), at));
+            }
+            gains.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+            gains.truncate(FIRST_OF_PAIR);
+            gains.retain(|&(gain, _)| gain >= LEAST_FOR_PAIRS);
+            if !self.one_pair(&weak, &groups, &gains)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Drops the first pair that can be dropped: one of some groups, and any other.
+    fn one_pair(
+        &mut self,
+        weak: &Weak,
+        groups: &[Group],
+        firsts: &[(f64, usize)],
+    ) -> Result<bool, Broken> {
+        for &(_, first) in firsts {
+            for other in (0..groups.len()).filter(|&other| other != first) {
+                if self.over() {
+                    return Ok(false);
+                }
+                let items = [&groups[first].items[..], &groups[other].items].concat();
+                let changed = self.parts.changed(weak, &items, &[]);
+                if self.attempt(changed, 0.25, 48)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// The condition without some groups; their bytes are of a class instead, if there is one. None
