@@ -98,6 +98,10 @@ impl Files {
         if let Some(error) = socket.error.take() {
             return Err(error.into());
         }
+        if socket.is_netlink() {
+            let what = (message.bytes, message.to.as_ref());
+            return Ok(self.send_netlink(caller, id, what, flags)?);
+        }
         let broken = if flags & MSG_NOSIGNAL != 0 || socket.style == Style::Datagram {
             Halt::Error(Errno::EPIPE)
         } else {
@@ -271,7 +275,8 @@ impl Files {
         let id = self.socket_of(file)?;
         let nonblocking = self.description(file)?.nonblocking() || flags & MSG_DONTWAIT != 0;
         if flags & MSG_OOB != 0 {
-            return Err(Errno::EINVAL.into());
+            let errno = if self.is_netlink(file) { Errno::EOPNOTSUPP } else { Errno::EINVAL };
+            return Err(errno.into());
         }
         let peek = flags & MSG_PEEK != 0;
         let socket = self.socket_mut(id)?;
@@ -312,7 +317,8 @@ impl Files {
         }
         let place = Some(Place { source: SourceId::Socket(id), offset: socket.taken });
         let mut received = Received { place, ..Received::end() };
-        let credentials = socket.credentials;
+        // The kernel is nobody's process, and its own user.
+        let credentials = if socket.is_netlink() { (0, 0, 0) } else { socket.credentials };
         let stream = socket.style == Style::Stream;
         let mut index = 0;
         while let Some(packet) = socket.inbox.get_mut(index) {
@@ -354,6 +360,9 @@ impl Files {
         }
         if stream {
             received.from = None;
+        }
+        if socket.is_netlink() {
+            socket.go_on();
         }
         let peer = match socket.state {
             State::Connected(Some(peer)) if !peek => Some(peer),
