@@ -92,7 +92,7 @@ pub fn one(request: &Request<'_>, asker: &Asker) -> Result<Vec<u8>, Refusal> {
     let mut attributes = request.attributes(HEADER);
     for (kind, value) in &mut attributes {
         match kind {
-            IFA_ADDRESS | IFA_LOCAL if value.len() < 16 => return Err(Errno::ERANGE.into()),
+            IFA_ADDRESS | IFA_LOCAL if value.len() < 16 => return Err(Refusal::ill_sized()),
             IFA_ADDRESS | IFA_LOCAL => wanted = value.first_chunk::<16>(),
             _ if asker.strict => {
                 return Err(Refusal::invalid("ipv6: Unsupported attribute in get address request"));

@@ -222,7 +222,7 @@ fn checked_name(kind: u16, value: &[u8]) -> Result<&[u8], Refusal> {
     let longest = if kind == IFLA_IFNAME { LONGEST_NAME } else { 127 };
     let text = value.strip_suffix(&[0]).unwrap_or(value);
     if value.is_empty() || text.len() > longest {
-        return Err(Errno::ERANGE.into());
+        return Err(Refusal::ill_sized());
     }
     Ok(text)
 }

@@ -62,6 +62,11 @@ impl Refusal {
         Refusal { errno: Errno::EINVAL, why: Some(why) }
     }
 
+    /// An attribute that is too short or too long.
+    pub fn ill_sized() -> Refusal {
+        Refusal { errno: Errno::ERANGE, why: Some("Attribute failed policy validation") }
+    }
+
     fn number(self) -> i32 {
         -self.errno.number()
     }
@@ -165,7 +170,7 @@ impl<'a> Iterator for Attributes<'a> {
 
 /// A number as the value of an attribute.
 pub fn number(value: &[u8]) -> Result<u32, Refusal> {
-    word(value, 0).ok_or(Refusal::from(Errno::ERANGE))
+    word(value, 0).ok_or(Refusal::ill_sized())
 }
 
 /// What a message says, as it is written.

@@ -95,12 +95,12 @@ impl Files {
         let id = self.socket_of(file)?;
         let nonblocking = self.description(file)?.nonblocking() || flags & MSG_DONTWAIT != 0;
         let socket = self.socket_mut(id)?;
-        if let Some(error) = socket.error.take() {
-            return Err(error.into());
-        }
         if socket.is_netlink() {
             let what = (message.bytes, message.to.as_ref());
             return Ok(self.send_netlink(caller, id, what, flags)?);
+        }
+        if let Some(error) = socket.error.take() {
+            return Err(error.into());
         }
         let broken = if flags & MSG_NOSIGNAL != 0 || socket.style == Style::Datagram {
             Halt::Error(Errno::EPIPE)
