@@ -97,7 +97,6 @@ pub const IFA_LOCAL: u16 = 2;
 pub const IFA_LABEL: u16 = 3;
 pub const IFA_CACHEINFO: u16 = 6;
 pub const IFA_FLAGS: u16 = 8;
-pub const IFA_TARGET_NETNSID: u16 = 10;
 pub const IFA_PROTO: u16 = 11;
 pub const IFA_F_PERMANENT: u8 = 0x80;
 /// The kernel gave the address to the loopback interface by itself.
