@@ -141,6 +141,11 @@ int main(void) {
     wait(0); while (recv(port, in, sizeof in, MSG_DONTWAIT) > 0); T(recv(port, in, 1, MSG_DONTWAIT));
     int e = epoll_create1(0); struct epoll_event v = {EPOLLIN}; T(epoll_ctl(e, EPOLL_CTL_ADD, s, &v)); T(epoll_wait(e, &v, 1, 0));
     i.ifi_index = 1; ask(s, RTM_GETLINK, 0, &i, sizeof i); T(epoll_wait(e, &v, 1, 0)); T(v.events); T(write(t, &out, 32)); T(read(t, in, 20)); T(recv(t, in, 9, MSG_DONTWAIT));
+    // Who said it, and to which group.
+    x = 1; T(setsockopt(t, SOL_NETLINK, NETLINK_PKTINFO, &x, 4)); T(setsockopt(t, SOL_SOCKET, SO_PASSCRED, &x, 4)); ask(t, RTM_GETLINK, 0, &i, sizeof i);
+    char more[100]; struct iovec place = {in, sizeof in}; struct msghdr beside = {0, 0, &place, 1, more, sizeof more}; T(recvmsg(t, &beside, 0) > 500); T(beside.msg_controllen);
+    for (struct cmsghdr *k = CMSG_FIRSTHDR(&beside); k; k = CMSG_NXTHDR(&beside, k)) printf("level %d type %d length %zd value %d\n", k->cmsg_level, k->cmsg_type, k->cmsg_len, *(int *)CMSG_DATA(k));
+    ask(t, RTM_GETLINK, 0, &i, sizeof i); beside.msg_controllen = 17; T(recvmsg(t, &beside, 0) > 500); T(beside.msg_flags);
     // The box is full: what is lost is told once.
     i.ifi_index = 123456; while (recv(t, in, 99, MSG_DONTWAIT) > 0);
     for (int k = 0; k < 3000; k++) ask(t, RTM_GETLINK, 0, &i, sizeof i);

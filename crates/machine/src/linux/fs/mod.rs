@@ -64,7 +64,7 @@ pub use host::Allow;
 pub use ids::{
     EventId, FileId, Halt, InodeId, Moved, Node, PipeId, Place, SocketId, SourceId, Wait,
 };
-pub(in crate::linux) use netlink::interface;
+pub(in crate::linux) use netlink::{NETLINK_PKTINFO, SOL_NETLINK, interface};
 pub use open::Opened;
 pub use path::Found;
 pub use procfs::{NoProcesses, ProcLink, ProcNode, ProcText, Processes};

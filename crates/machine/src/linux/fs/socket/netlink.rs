@@ -4,7 +4,8 @@
 //! the inbox like the datagrams of other sockets. A list that takes several datagrams waits beside
 //! it, and goes on when the program has taken one; until then the socket can ask for no other list.
 //! What does not fit into the box is lost, and the program is told so once (`ENOBUFS`). No news ever
-//! comes to the groups that a socket belongs to: the network does not change.
+//! comes to the groups that a socket belongs to: the network does not change. What bytes of a request
+//! stand for does not go with them where an answer repeats them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -52,6 +53,11 @@ impl Socket {
     fn is_on(&self, name: u32) -> bool {
         let value = self.options.get(&(netlink::SOL_NETLINK, name));
         value.is_some_and(|value| value.iter().any(|&byte| byte != 0))
+    }
+
+    /// Whether messages come with the group that they went to.
+    pub(super) fn tells_group(&self) -> bool {
+        self.is_on(netlink::NETLINK_PKTINFO)
     }
 
     /// Puts a datagram of the kernel into the inbox, if there is room.
@@ -248,8 +254,7 @@ impl Files {
         }
     }
 
-    /// `setsockopt` of netlink's own options. What came with a message is not told beside it, so
-    /// that nobody can ask for it (`NETLINK_PKTINFO`).
+    /// `setsockopt` of netlink's own options.
     pub(super) fn set_netlink_option(
         socket: &mut Socket,
         name: u32,
@@ -275,6 +280,7 @@ impl Files {
             | netlink::NETLINK_NO_ENOBUFS
             | netlink::NETLINK_CAP_ACK
             | netlink::NETLINK_EXT_ACK
+            | netlink::NETLINK_PKTINFO
             | netlink::NETLINK_GET_STRICT_CHK => {}
             _ => return Err(Errno::ENOPROTOOPT),
         }

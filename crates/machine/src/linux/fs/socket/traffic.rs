@@ -16,6 +16,8 @@ pub struct Attached {
     pub files: Vec<FileId>,
     /// Who sent it: process, user, group (`SCM_CREDENTIALS`), if the receiver asked for that.
     pub credentials: Option<(u32, u32, u32)>,
+    /// The group that it went to (`NETLINK_PKTINFO`), if the receiver asked for that.
+    pub group: Option<u32>,
 }
 
 /// A message to send.
@@ -319,6 +321,7 @@ impl Files {
         let mut received = Received { place, ..Received::end() };
         // The kernel is nobody's process, and its own user.
         let credentials = if socket.is_netlink() { (0, 0, 0) } else { socket.credentials };
+        let tells_group = socket.tells_group();
         let stream = socket.style == Style::Stream;
         let mut index = 0;
         while let Some(packet) = socket.inbox.get_mut(index) {
@@ -335,6 +338,7 @@ impl Files {
             if first {
                 received.from.clone_from(&packet.from);
                 let pid = packet.pid;
+                received.attached.group = tells_group.then_some(0);
                 received.attached.credentials =
                     passes.then_some((pid, credentials.1, credentials.2));
             }
