@@ -51,16 +51,9 @@ pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
         if request.word(0) >> 8 != 0 {
             return Err(Refusal::invalid("Invalid values in header for address dump request"));
         }
-        let mut attributes = request.attributes(HEADER);
-        // The only one that there is names another namespace, and there is none.
-        if attributes.next().is_some() {
-            return Err(Refusal::invalid("Unsupported attribute in dump request"));
-        }
-        no_leftover(asker, &attributes)?;
         filtered = request.word(4) != 0;
-        if filtered && request.word(4) != loopback::INDEX {
-            let refusal = Some(Errno::ENODEV.into());
-            return Ok(List { refusal, ends_filtered: true, ..List::default() });
+        if let Err(refusal) = check(request, asker) {
+            return Ok(List { ends_filtered: filtered, ..List::refused(refusal) });
         }
     }
     let families = loopback::families(request.byte(0));
@@ -72,6 +65,20 @@ pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
         ends_at_once: families == [AF_INET6 as u8],
         refusal: None,
     })
+}
+
+/// Whether a strict request for a list has no more than it may, and is about an interface.
+fn check(request: &Request<'_>, asker: &Asker) -> Result<(), Refusal> {
+    let mut attributes = request.attributes(HEADER);
+    // The only one that there is names another namespace, and there is none.
+    if attributes.next().is_some() {
+        return Err(Refusal::invalid("Unsupported attribute in dump request"));
+    }
+    no_leftover(asker, &attributes)?;
+    match request.word(4) {
+        0 | loopback::INDEX => Ok(()),
+        _ => Err(Errno::ENODEV.into()),
+    }
 }
 
 /// One address; only version 6 can be asked so.

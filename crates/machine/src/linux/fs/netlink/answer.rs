@@ -2,7 +2,7 @@
 
 use super::message::{Asker, List, Refusal, Request};
 use super::numbers::*;
-use super::{addresses, links, routes, rules};
+use super::{addresses, links, neighbours, routes, rules};
 use crate::linux::errno::Errno;
 
 /// What a request gets.
@@ -42,6 +42,7 @@ pub fn answer(request: &Request<'_>, asker: &Asker) -> Answer {
         RTM_GETLINK => links::one(request, asker),
         RTM_GETADDR => addresses::one(request, asker),
         RTM_GETROUTE => routes::one(request, asker),
+        RTM_GETNEIGH => neighbours::one(request),
         _ => Err(Errno::EOPNOTSUPP.into()),
     };
     one.map_or_else(|refusal| Answer::Done(Err(refusal)), Answer::One)
@@ -53,9 +54,8 @@ fn all(request: &Request<'_>, asker: &Asker) -> Option<List> {
         RTM_GETLINK => links::all(request, asker),
         RTM_GETADDR => addresses::all(request, asker),
         RTM_GETROUTE => routes::all(request, asker),
-        RTM_GETRULE => rules::all(request),
-        // Nobody has neighbours on the loopback.
-        RTM_GETNEIGH => Ok(List::default()),
+        RTM_GETRULE => rules::all(request, asker),
+        RTM_GETNEIGH => neighbours::all(request, asker),
         _ => return None,
     };
     Some(list.unwrap_or_else(List::refused))

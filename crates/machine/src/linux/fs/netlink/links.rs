@@ -117,8 +117,19 @@ pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
         let bodies = vec![of_six()];
         return Ok(List { kind: RTM_NEWLINK, bodies, ends_at_once: true, ..List::default() });
     }
-    let mut bodies = vec![whole()];
-    let mut filtered = false;
+    let master = match limits(request, asker) {
+        // Who is not strict is told everything rather than that it asked for nonsense.
+        Err(_) if !asker.strict => 0,
+        other => other?,
+    };
+    // No interface has a master, which is what asking for -1 is about.
+    let bodies = if matches!(master, 0 | u32::MAX) { vec![whole()] } else { Vec::new() };
+    let filtered = master != 0;
+    Ok(List { kind: RTM_NEWLINK, bodies, filtered, ends_filtered: filtered, ..List::default() })
+}
+
+/// The master whose links are asked for, if it is only about those.
+fn limits(request: &Request<'_>, asker: &Asker) -> Result<u32, Refusal> {
     if asker.strict {
         check_header(request, "Invalid header for link dump")?;
         if has_values(request) {
@@ -130,19 +141,14 @@ pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
             return Err(Refusal::invalid(why));
         }
     }
+    let mut master = 0;
     let mut attributes = request.attributes(HEADER);
     for (kind, value) in &mut attributes {
         match kind {
             IFLA_EXT_MASK => drop(number(value)?),
-            // No interface has a master, which is what asking for -1 is about.
-            IFLA_MASTER if number(value)? != 0 => {
-                filtered = true;
-                if number(value)? != u32::MAX {
-                    bodies.clear();
-                }
-            }
+            IFLA_MASTER => master = number(value)?,
             // No kinds of links are known; those of nobody limit nothing.
-            IFLA_MASTER | IFLA_LINKINFO => {}
+            IFLA_LINKINFO => {}
             IFLA_TARGET_NETNSID => return Err(Errno::EINVAL.into()),
             _ if asker.strict => {
                 return Err(Refusal::invalid("Unsupported attribute in link dump request"));
@@ -151,7 +157,7 @@ pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
         }
     }
     no_leftover(asker, &attributes)?;
-    Ok(List { kind: RTM_NEWLINK, bodies, filtered, ends_filtered: filtered, ..List::default() })
+    Ok(master)
 }
 
 fn check_header(request: &Request<'_>, why: &'static str) -> Result<(), Refusal> {

@@ -1,7 +1,7 @@
 //! What the kernel tells about its network: the `NETLINK_ROUTE` protocol, to be asked only.
 //!
 //! ```text
-//! bytes ──► message: requests ──► answer ──► links, addresses, routes, rules
+//! bytes ──► message: requests ──► answer ──► links, addresses, routes, rules, neighbours
 //!                    replies  ◄──────────────────────┘
 //! ```
 //!
@@ -24,6 +24,7 @@ pub(in crate::linux) mod interface;
 mod links;
 pub(super) mod loopback;
 mod message;
+mod neighbours;
 mod numbers;
 mod routes;
 mod rules;

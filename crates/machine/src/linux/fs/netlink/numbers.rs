@@ -128,6 +128,12 @@ pub const RTM_F_PREFIX: u32 = 0x800;
 pub const RTCF_LOCAL: u32 = 0x8000_0000;
 pub const RTCF_BROADCAST: u32 = 0x1000_0000;
 
+// Attributes of neighbours, and a flag of their headers.
+pub const NDA_DST: u16 = 1;
+pub const NDA_IFINDEX: u16 = 8;
+pub const NDA_MASTER: u16 = 9;
+pub const NTF_PROXY: u8 = 8;
+
 // Attributes of rules.
 pub const FRA_PRIORITY: u16 = 6;
 pub const FRA_SUPPRESS_PREFIXLEN: u16 = 14;
@@ -166,7 +172,7 @@ mod tests {
             RTA_DST RTA_SRC RTA_OIF RTA_PRIORITY RTA_PREFSRC RTA_CACHEINFO RTA_TABLE RTA_PREF RTA_UID
             RT_TABLE_DEFAULT RT_TABLE_MAIN RT_TABLE_LOCAL RT_SCOPE_UNIVERSE RT_SCOPE_LINK
             RT_SCOPE_HOST RTN_LOCAL RTN_BROADCAST RTPROT_KERNEL
-            RTM_F_CLONED RTM_F_PREFIX AF_BRIDGE ARPHRD_LOOPBACK
+            RTM_F_CLONED RTM_F_PREFIX NDA_DST NDA_IFINDEX NDA_MASTER NTF_PROXY AF_BRIDGE ARPHRD_LOOPBACK
         }
     }
 }

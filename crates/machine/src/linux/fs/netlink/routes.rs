@@ -80,8 +80,10 @@ pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
         return Ok(List { refusal, ends_filtered: true, ..List::default() });
     }
     let mut bodies = Vec::new();
-    // Nothing is ever kept from a route that was looked for.
-    if request.word(8) & RTM_F_CLONED == 0 {
+    // No route comes from a prefix that a neighbour announced, and nothing is kept of those that were
+    // looked for; only a strict program can ask for the latter alone.
+    let none = RTM_F_PREFIX | if asker.strict { RTM_F_CLONED } else { 0 };
+    if request.word(8) & none == 0 {
         if only != Some(AF_INET6) {
             bodies.extend(FOURS.iter().filter(|it| filter.lets_through(it.0)).map(four));
         }
@@ -91,7 +93,8 @@ pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
     }
     let filtered = asker.strict;
     // The end of several lists in one is not about any of them.
-    let ends_filtered = filtered && (only.is_some() || bodies.is_empty());
+    let of_one = only == Some(AF_INET) || only == Some(AF_INET6) && filter.table != 0;
+    let ends_filtered = filtered && (of_one || bodies.is_empty());
     Ok(List { kind: RTM_NEWROUTE, bodies, filtered, ends_filtered, ..List::default() })
 }
 
@@ -122,10 +125,16 @@ fn filter(request: &Request<'_>, asker: &Asker) -> Result<Filter, Refusal> {
 
 /// The route that a packet to an address would take.
 pub fn one(request: &Request<'_>, asker: &Asker) -> Result<Vec<u8>, Refusal> {
+    let six = match u32::from(request.byte(0)) {
+        AF_INET => false,
+        AF_INET6 => true,
+        _ => return Err(Errno::EOPNOTSUPP.into()),
+    };
     if request.body.len() < HEADER {
         return Err(Refusal::invalid("Invalid header for get route request"));
     }
-    let mut to: &[u8] = &[];
+    // Without an address it is about the one that is all zeros.
+    let mut to: &[u8] = &[0; 16];
     let mut attributes = request.attributes(HEADER);
     for (kind, value) in &mut attributes {
         match kind {
@@ -136,23 +145,18 @@ pub fn one(request: &Request<'_>, asker: &Asker) -> Result<Vec<u8>, Refusal> {
         }
     }
     no_leftover(asker, &attributes)?;
-    let body = match u32::from(request.byte(0)) {
-        AF_INET if !to.is_empty() => {
-            let to = to.first_chunk::<4>().ok_or(Refusal::from(Errno::EINVAL))?;
-            if to[0] != 127 && *to != [0; 4] {
-                return Err(Errno::ENETUNREACH.into());
-            }
-            cached_four(*to, asker.uid)
+    let body = if six {
+        let to = to.first_chunk::<16>().ok_or(Refusal::from(Errno::EINVAL))?;
+        if *to != loopback::SIX.0 {
+            return Err(Errno::ENETUNREACH.into());
         }
-        AF_INET6 if !to.is_empty() => {
-            let to = to.first_chunk::<16>().ok_or(Refusal::from(Errno::EINVAL))?;
-            if *to != loopback::SIX.0 {
-                return Err(Errno::ENETUNREACH.into());
-            }
-            end_six(header_six(128).with(RTA_SRC, &[0; 16]).with(RTA_PREFSRC, &loopback::SIX.0), 2)
+        end_six(header_six(128).with(RTA_SRC, &[0; 16]).with(RTA_PREFSRC, &loopback::SIX.0), 2)
+    } else {
+        let to = to.first_chunk::<4>().ok_or(Refusal::from(Errno::EINVAL))?;
+        if to[0] != 127 && *to != [0; 4] {
+            return Err(Errno::ENETUNREACH.into());
         }
-        AF_INET | AF_INET6 => return Err(Errno::EINVAL.into()),
-        _ => return Err(Errno::EOPNOTSUPP.into()),
+        cached_four(*to, asker.uid)
     };
     Ok(reply(request, asker, RTM_NEWROUTE, 0, &body))
 }

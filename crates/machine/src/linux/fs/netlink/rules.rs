@@ -1,11 +1,13 @@
 //! Rules: in which tables a route is looked for. They are the kernel's own, which nobody changed.
 
 use super::loopback;
-use super::message::{Body, List, Refusal, Request};
+use super::message::{Asker, Body, List, Refusal, Request};
 use super::numbers::*;
 use crate::linux::abi::{AF_INET, AF_INET6, AF_UNSPEC};
 use crate::linux::errno::Errno;
 
+/// Bytes of `struct fib_rule_hdr`.
+const HEADER: usize = 12;
 /// Tables and how early they are looked into. Version 6 has no table for what is left.
 const RULES: [(u8, u32); 3] =
     [(RT_TABLE_LOCAL, 0), (RT_TABLE_MAIN, 32_766), (RT_TABLE_DEFAULT, 32_767)];
@@ -20,7 +22,18 @@ fn rule(family: u8, (table, priority): (u8, u32)) -> Body {
 }
 
 /// The rules of a family, or of all.
-pub fn all(request: &Request<'_>) -> Result<List, Refusal> {
+pub fn all(request: &Request<'_>, asker: &Asker) -> Result<List, Refusal> {
+    if asker.strict {
+        if request.body.len() < HEADER {
+            return Err(Refusal::invalid("Invalid header for fib rule dump request"));
+        }
+        if request.body[1..HEADER].iter().any(|&byte| byte != 0) {
+            return Err(Refusal::invalid("Invalid values in header for fib rule dump request"));
+        }
+        if request.body.len() > HEADER {
+            return Err(Refusal::invalid("Invalid data after header in fib rule dump request"));
+        }
+    }
     let family = request.byte(0);
     if !matches!(u32::from(family), AF_UNSPEC | AF_INET | AF_INET6) {
         return Err(Errno::EAFNOSUPPORT.into());
