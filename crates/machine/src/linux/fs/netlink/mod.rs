@@ -16,7 +16,7 @@
 //!
 //! Sockets are not known here: they bring requests and take answers away. Not here, on purpose: the
 //! settings and counters of the Internet protocols (`IFLA_INET_CONF` and its like), queueing
-//! disciplines, tables of neighbours, and the other netlink protocols.
+//! disciplines, the settings of neighbour tables, and the other netlink protocols.
 
 mod addresses;
 mod answer;
