@@ -137,7 +137,7 @@ macro_rules! programs {
 
 programs! {
     transfers names attributes descriptors waiting sockets processes copies threads hostile
-    interrupted limits shared timers
+    interrupted limits shared timers netlink
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod closed;
 mod common;
 mod native;
+mod netlink;
 mod random_pipes;
 mod random_tree;
 mod sockets;

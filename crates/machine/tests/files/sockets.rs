@@ -211,8 +211,11 @@ fn internet_connections_agree_with_the_host() {
     let file = twins.guest.files.new_socket(42, AF_INET, SOCK_STREAM, 0).unwrap();
     let gone = twins.guest.call(|f, c| f.connect(c, file, &away));
     assert_eq!(gone, Err(Halt::Error(Errno::ENETUNREACH)));
-    let netlink = twins.guest.files.new_socket(42, AF_NETLINK, SOCK_RAW, 0);
-    assert_eq!(netlink, Err(Errno::EAFNOSUPPORT));
+    // Of the kernel one can ask about the network, and nothing else.
+    let netlink = twins.guest.files.new_socket(42, AF_NETLINK, SOCK_RAW, 9);
+    assert_eq!(netlink, Err(Errno::EPROTONOSUPPORT));
+    let packets = twins.guest.files.new_socket(42, AF_PACKET, SOCK_RAW, 0);
+    assert_eq!(packets, Err(Errno::EAFNOSUPPORT));
 }
 
 #[test]

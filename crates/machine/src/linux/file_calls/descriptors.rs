@@ -8,7 +8,7 @@ use super::{
         fs::{FileId, Lock, Object},
         numbers as n,
     },
-    Answer, limit,
+    Answer, interfaces, limit,
     user::{changed, is_pipe, settle, with_table},
 };
 
@@ -204,7 +204,7 @@ fn device_control(call: &mut Call<'_>, fd: i32, command: u32, argument: u64) -> 
         }
         FICLONE | FICLONERANGE => Err(Errno::EOPNOTSUPP),
         // There are no terminals, and no other devices to control.
-        _ => Err(Errno::ENOTTY),
+        _ => interfaces::control(call, file, command, argument).unwrap_or(Err(Errno::ENOTTY)),
     }
 }
 

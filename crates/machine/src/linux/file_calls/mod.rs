@@ -4,6 +4,7 @@
 //! ```text
 //! open   transfer   copies   descriptors   names   attributes   directories
 //! waiting   events   sockets   messages ──► sending, receiving      each knows some of the calls
+//! interfaces    what `ioctl` tells about the network
 //! user, limit   paths, lists of buffers, blocking: what they share
 //! ```
 //!
@@ -18,6 +19,7 @@ mod copies;
 mod descriptors;
 mod directories;
 mod events;
+mod interfaces;
 mod limit;
 mod messages;
 mod names;

@@ -5,7 +5,7 @@ use super::{
         abi::*,
         call::{Call, Flow},
         errno::Errno,
-        fs::{FileId, Halt, Received},
+        fs::{FileId, Halt, NETLINK_PKTINFO, Received, SOL_NETLINK},
         time_calls,
     },
     messages::{
@@ -135,10 +135,17 @@ fn attachments(
     let room = if header.control == 0 { 0 } else { header.control_size.min(MOST_CONTROL) as usize };
     let mut out = Vec::new();
     let mut cut = false;
+    if let Some(group) = received.attached.group {
+        if room >= CONTROL + 4 {
+            control(&mut out, (SOL_NETLINK, NETLINK_PKTINFO), &group.to_le_bytes(), room);
+        } else {
+            cut = true;
+        }
+    }
     if let Some((pid, uid, gid)) = received.attached.credentials {
         let body: Vec<u8> = [pid, uid, gid].iter().flat_map(|id| id.to_le_bytes()).collect();
-        if room >= CONTROL + body.len() {
-            control(&mut out, SCM_CREDENTIALS, &body, room);
+        if room - out.len() >= CONTROL + body.len() {
+            control(&mut out, (SOL_SOCKET, SCM_CREDENTIALS), &body, room);
         } else {
             cut = true;
         }
@@ -163,15 +170,15 @@ fn attachments(
         }
     }
     if !body.is_empty() {
-        control(&mut out, SCM_RIGHTS, &body, room);
+        control(&mut out, (SOL_SOCKET, SCM_RIGHTS), &body, room);
     }
     Ok((out, cut))
 }
 
 /// Appends one control message; the gap behind it counts as far as there is room.
-fn control(out: &mut Vec<u8>, kind: u32, body: &[u8], room: usize) {
+fn control(out: &mut Vec<u8>, (level, kind): (u32, u32), body: &[u8], room: usize) {
     out.extend_from_slice(&((CONTROL + body.len()) as u64).to_le_bytes());
-    out.extend_from_slice(&SOL_SOCKET.to_le_bytes());
+    out.extend_from_slice(&level.to_le_bytes());
     out.extend_from_slice(&kind.to_le_bytes());
     out.extend_from_slice(body);
     out.resize(out.len().next_multiple_of(8).min(room), 0);

@@ -18,8 +18,8 @@
 //! - A clone is a snapshot and costs a few pointers; what is changed later is copied then.
 //! - What bytes stand for goes with them (`marks`): who writes says it, who reads is told.
 //!
-//! Not here, on purpose: `signalfd` (`EINVAL`) and `inotify` (`ENOSYS`), netlink
-//! (`EAFNOSUPPORT`), extended attributes (none exist), quotas, mounts.
+//! Not here, on purpose: `signalfd` (`EINVAL`) and `inotify` (`ENOSYS`), netlink other than to ask
+//! about the network (`EPROTONOSUPPORT`), extended attributes (none exist), quotas, mounts.
 
 mod attributes;
 mod change;
@@ -37,6 +37,7 @@ mod inode;
 mod io;
 mod mapped;
 mod marks;
+mod netlink;
 mod open;
 mod path;
 mod pipe;
@@ -63,6 +64,7 @@ pub use host::Allow;
 pub use ids::{
     EventId, FileId, Halt, InodeId, Moved, Node, PipeId, Place, SocketId, SourceId, Wait,
 };
+pub(in crate::linux) use netlink::{NETLINK_PKTINFO, SOL_NETLINK, interface};
 pub use open::Opened;
 pub use path::Found;
 pub use procfs::{NoProcesses, ProcLink, ProcNode, ProcText, Processes};

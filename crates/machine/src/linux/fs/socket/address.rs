@@ -26,6 +26,13 @@ pub enum Address {
         /// The port.
         port: u16,
     },
+    /// Who talks to the kernel; the kernel itself is zero.
+    Netlink {
+        /// The port.
+        port: u32,
+        /// Groups that news go to, a bit each.
+        groups: u32,
+    },
 }
 
 impl Address {
@@ -62,6 +69,13 @@ impl Address {
                 let host = bytes.get(8..24).ok_or(Errno::EINVAL)?;
                 Ok(Address::Inet6 { host: host.try_into().expect("sixteen bytes"), port: port()? })
             }
+            AF_NETLINK => {
+                let word = |at: usize| {
+                    let word = bytes.get(at..).and_then(|rest| rest.first_chunk());
+                    word.copied().map(u32::from_le_bytes).ok_or(Errno::EINVAL)
+                };
+                Ok(Address::Netlink { port: word(4)?, groups: word(8)? })
+            }
             AF_UNSPEC => Ok(Address::Unnamed(AF_UNSPEC)),
             _ => Err(Errno::EAFNOSUPPORT),
         }
@@ -91,6 +105,11 @@ impl Address {
                 out.extend_from_slice(host);
                 out.resize(28, 0);
             }
+            Address::Netlink { port, groups } => {
+                out.extend_from_slice(&[0; 2]);
+                out.extend_from_slice(&port.to_le_bytes());
+                out.extend_from_slice(&groups.to_le_bytes());
+            }
         }
         out
     }
@@ -102,6 +121,7 @@ impl Address {
             Address::Path(_) | Address::Abstract(_) => AF_UNIX,
             Address::Inet { .. } => AF_INET,
             Address::Inet6 { .. } => AF_INET6,
+            Address::Netlink { .. } => AF_NETLINK,
         }
     }
 
@@ -138,6 +158,7 @@ impl Address {
         match family {
             AF_INET => Address::Inet { host: [0; 4], port: 0 },
             AF_INET6 => Address::Inet6 { host: [0; 16], port: 0 },
+            AF_NETLINK => Address::Netlink { port: 0, groups: 0 },
             _ => Address::Unnamed(family),
         }
     }
@@ -173,12 +194,15 @@ mod tests {
             Address::Abstract(b"x\0y".to_vec()),
             Address::Inet { host: [127, 0, 0, 1], port: 8080 },
             Address::Inet6 { host: [3; 16], port: 80 },
+            Address::Netlink { port: 4711, groups: 5 },
         ];
         for address in addresses {
             assert_eq!(Address::decode(&address.encode()), Ok(address));
         }
         assert_eq!(Address::decode(&[1]), Err(Errno::EINVAL));
         assert_eq!(Address::decode(&[77, 0, 0]), Err(Errno::EAFNOSUPPORT));
+        assert_eq!(Address::decode(&[16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]), Err(Errno::EINVAL));
+        assert_eq!(size_of::<libc::sockaddr_nl>(), 12);
         assert_eq!(size_of::<libc::sockaddr_in>(), 16);
         assert_eq!(size_of::<libc::sockaddr_in6>(), 28);
     }

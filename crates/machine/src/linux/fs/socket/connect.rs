@@ -23,6 +23,9 @@ impl Files {
     ) -> Result<(), Errno> {
         let id = self.socket_of(file)?;
         let socket = self.socket_mut(id)?;
+        if socket.is_netlink() {
+            return self.bind_netlink(caller.pid, id, address);
+        }
         if address.family() != socket.family {
             let inet = socket.family != AF_UNIX;
             return Err(if inet { Errno::EAFNOSUPPORT } else { Errno::EINVAL });
@@ -47,6 +50,7 @@ impl Files {
                 self.bind_name(id, name.into_bytes())?
             }
             Address::Inet { .. } | Address::Inet6 { .. } => self.bind_port(id, address)?,
+            Address::Netlink { .. } => return Err(Errno::EAFNOSUPPORT),
         };
         self.socket_mut(id)?.local = Some(bound);
         Ok(())
@@ -189,7 +193,7 @@ impl Files {
                 }
             }
             Address::Abstract(name) => self.network.names.get(name).copied().ok_or(refused),
-            Address::Unnamed(_) => Err(Errno::EINVAL),
+            Address::Unnamed(_) | Address::Netlink { .. } => Err(Errno::EINVAL),
             Address::Inet { .. } | Address::Inet6 { .. } if !address.is_here() => {
                 Err(Errno::ENETUNREACH)
             }
@@ -221,6 +225,9 @@ impl Files {
         let id = self.socket_of(file)?;
         let socket = self.socket_mut(id)?;
         let (family, style) = (socket.family, socket.style);
+        if socket.is_netlink() {
+            return Ok(self.connect_netlink(caller.pid, id, address)?);
+        }
         if address.family() == AF_UNSPEC {
             if style == Style::Datagram {
                 socket.state = State::Idle;
@@ -373,6 +380,9 @@ impl Files {
             return Err(Errno::EINVAL);
         }
         let socket = self.socket_mut(id)?;
+        if socket.is_netlink() {
+            return Err(Errno::EOPNOTSUPP);
+        }
         let peer = match socket.state {
             State::Connected(peer) => peer,
             State::Recorded(_) => None,
@@ -398,6 +408,9 @@ impl Files {
     /// `getsockname`.
     pub fn local_address(&self, file: FileId) -> Result<Address, Errno> {
         let socket = self.socket(self.socket_of(file)?).ok_or(Errno::ENOTSOCK)?;
+        if socket.is_netlink() {
+            return Ok(Files::netlink_name(socket));
+        }
         Ok(socket.local.clone().unwrap_or_else(|| Address::any(socket.family)))
     }
 
@@ -405,6 +418,7 @@ impl Files {
     pub fn peer_address(&self, file: FileId) -> Result<Address, Errno> {
         let socket = self.socket(self.socket_of(file)?).ok_or(Errno::ENOTSOCK)?;
         match socket.state {
+            _ if socket.is_netlink() => Ok(Address::any(AF_NETLINK)),
             State::Connected(_) | State::Recorded(_) => {
                 Ok(socket.remote.clone().unwrap_or_else(|| Address::any(socket.family)))
             }

@@ -2,10 +2,11 @@
 //!
 //! Nothing leaves the machine: a connection goes to another socket of the same machine, to the
 //! recorded side of one of an earlier run, or is refused; other hosts are unreachable. Streams hold back the writer when the reader's box is
-//! full; datagrams arrive whole or not at all.
+//! full; datagrams arrive whole or not at all. A netlink socket talks to the kernel alone.
 
 mod address;
 mod connect;
+mod netlink;
 mod options;
 mod recorded;
 mod traffic;
@@ -90,6 +91,7 @@ pub struct Socket {
     error: Option<Errno>,
     /// Options that are kept and change nothing, by level and name.
     options: BTreeMap<(u32, u32), Vec<u8>>,
+    talk: netlink::Talk,
     /// Who made it: process, user, group.
     credentials: (u32, u32, u32),
     peer_credentials: (u32, u32, u32),
@@ -115,6 +117,8 @@ pub struct Network {
     /// By whether it is a stream, whether it is version 6, and port.
     ports: BTreeMap<(bool, bool, u16), SocketId>,
     names: BTreeMap<Vec<u8>, SocketId>,
+    /// Ports of netlink sockets.
+    netlink: BTreeMap<u32, SocketId>,
     next_port: u16,
     recorded: recorded::Recorded,
 }
@@ -197,6 +201,7 @@ impl Files {
         };
         let raw = kind & SOCK_TYPE_MASK == SOCK_RAW;
         let protocol = match (family, style) {
+            (AF_NETLINK, _) => Files::netlink_protocol(kind, protocol)?,
             (AF_UNIX, _) if protocol > 1 => return Err(Errno::EPROTONOSUPPORT),
             (AF_UNIX, _) => 0,
             (AF_INET | AF_INET6, _) if raw => return Err(Errno::EPERM),
@@ -229,6 +234,7 @@ impl Files {
             no_more_out: false,
             error: None,
             options: BTreeMap::new(),
+            talk: netlink::Talk::new(raw),
             credentials: (pid, user.uid, user.gid),
             peer_credentials: (0, u32::MAX, u32::MAX),
             activity: 0,
@@ -299,6 +305,7 @@ impl Files {
             let network = Arc::make_mut(&mut self.network);
             network.ports.retain(|_, &mut bound| bound != id);
             network.names.retain(|_, &mut bound| bound != id);
+            network.netlink.retain(|_, &mut bound| bound != id);
             if let Some(inode) = socket.inode {
                 self.inode_mut(inode).kind = super::inode::Kind::Socket(None);
                 self.unpin(inode);
@@ -360,6 +367,9 @@ impl Files {
         if self.has_room(id, socket) {
             bits |= POLLOUT | POLLWRNORM;
         }
+        if socket.is_netlink() {
+            bits |= POLLWRBAND;
+        }
         bits
     }
 
@@ -378,6 +388,7 @@ impl Files {
     pub(super) fn socket_bytes(&self, id: SocketId) -> Result<usize, Errno> {
         let socket = self.socket(id).ok_or(Errno::ENOTSOCK)?;
         match (&socket.state, socket.style) {
+            _ if socket.is_netlink() => Err(Errno::ENOTTY),
             (State::Listening(..), _) => Err(Errno::EINVAL),
             (State::Recorded(number), _) => Ok(self.unread(socket, *number) as usize),
             (_, Style::Datagram | Style::Packets) => {

@@ -8,6 +8,7 @@ use crate::linux::abi::*;
 use crate::linux::errno::Errno;
 use crate::linux::fs::Files;
 use crate::linux::fs::ids::FileId;
+use crate::linux::fs::netlink::SOL_NETLINK;
 
 impl Files {
     /// `getsockopt`: the value, to be cut to the room that the program gave.
@@ -17,6 +18,9 @@ impl Files {
         let number = |value: u32| Ok(value.to_le_bytes().to_vec());
         if level == SOL_SOCKET {
             match name {
+                SO_TYPE if socket.is_netlink() => {
+                    return number(if socket.talk.raw { SOCK_RAW } else { SOCK_DGRAM });
+                }
                 SO_TYPE => {
                     return number(match socket.style {
                         Style::Stream => SOCK_STREAM,
@@ -41,10 +45,13 @@ impl Files {
                 _ => {}
             }
         }
+        if socket.is_netlink() && level == SOL_NETLINK {
+            return Files::netlink_option(socket, name);
+        }
         if let Some(value) = socket.options.get(&(level, name)) {
             return Ok(value.clone());
         }
-        let inet = socket.family != AF_UNIX;
+        let inet = matches!(socket.family, AF_INET | AF_INET6);
         match (level, name) {
             (SOL_SOCKET, SO_SNDBUF | SO_RCVBUF) => number(super::BOX as u32),
             (SOL_SOCKET, SO_LINGER) => Ok(vec![0; 8]),
@@ -54,6 +61,7 @@ impl Files {
             (IPPROTO_TCP, TCP_MAXSEG) if inet => number(32_768),
             (IPPROTO_IP | IPPROTO_TCP | IPPROTO_UDP | IPPROTO_IPV6, _) if inet => number(0),
             (SOL_SOCKET, _) => Err(Errno::ENOPROTOOPT),
+            _ if socket.is_netlink() => Err(Errno::ENOPROTOOPT),
             _ => Err(Errno::EOPNOTSUPP),
         }
     }
@@ -68,7 +76,10 @@ impl Files {
     ) -> Result<(), Errno> {
         let id = self.socket_of(file)?;
         let socket = self.socket_mut(id)?;
-        let inet = socket.family != AF_UNIX;
+        if socket.is_netlink() && level == SOL_NETLINK {
+            return Files::set_netlink_option(socket, name, value);
+        }
+        let inet = matches!(socket.family, AF_INET | AF_INET6);
         match (level, name) {
             (SOL_SOCKET, SO_TYPE | SO_ERROR | SO_DOMAIN | SO_PROTOCOL | SO_ACCEPTCONN) => {
                 return Err(Errno::ENOPROTOOPT);
@@ -77,6 +88,7 @@ impl Files {
             (SOL_SOCKET, _) if name <= 80 => {}
             (SOL_SOCKET, _) => return Err(Errno::ENOPROTOOPT),
             (IPPROTO_IP | IPPROTO_TCP | IPPROTO_UDP | IPPROTO_IPV6, _) if inet => {}
+            _ if socket.is_netlink() => return Err(Errno::ENOPROTOOPT),
             _ => return Err(Errno::EOPNOTSUPP),
         }
         let Some(first) = value.first_chunk::<4>() else { return Err(Errno::EINVAL) };

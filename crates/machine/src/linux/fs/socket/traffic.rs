@@ -16,6 +16,8 @@ pub struct Attached {
     pub files: Vec<FileId>,
     /// Who sent it: process, user, group (`SCM_CREDENTIALS`), if the receiver asked for that.
     pub credentials: Option<(u32, u32, u32)>,
+    /// The group that it went to (`NETLINK_PKTINFO`), if the receiver asked for that.
+    pub group: Option<u32>,
 }
 
 /// A message to send.
@@ -95,6 +97,10 @@ impl Files {
         let id = self.socket_of(file)?;
         let nonblocking = self.description(file)?.nonblocking() || flags & MSG_DONTWAIT != 0;
         let socket = self.socket_mut(id)?;
+        if socket.is_netlink() {
+            let what = (message.bytes, message.to.as_ref());
+            return Ok(self.send_netlink(caller, id, what, flags)?);
+        }
         if let Some(error) = socket.error.take() {
             return Err(error.into());
         }
@@ -271,7 +277,8 @@ impl Files {
         let id = self.socket_of(file)?;
         let nonblocking = self.description(file)?.nonblocking() || flags & MSG_DONTWAIT != 0;
         if flags & MSG_OOB != 0 {
-            return Err(Errno::EINVAL.into());
+            let errno = if self.is_netlink(file) { Errno::EOPNOTSUPP } else { Errno::EINVAL };
+            return Err(errno.into());
         }
         let peek = flags & MSG_PEEK != 0;
         let socket = self.socket_mut(id)?;
@@ -312,7 +319,9 @@ impl Files {
         }
         let place = Some(Place { source: SourceId::Socket(id), offset: socket.taken });
         let mut received = Received { place, ..Received::end() };
-        let credentials = socket.credentials;
+        // The kernel is nobody's process, and its own user.
+        let credentials = if socket.is_netlink() { (0, 0, 0) } else { socket.credentials };
+        let tells_group = socket.tells_group();
         let stream = socket.style == Style::Stream;
         let mut index = 0;
         while let Some(packet) = socket.inbox.get_mut(index) {
@@ -329,6 +338,7 @@ impl Files {
             if first {
                 received.from.clone_from(&packet.from);
                 let pid = packet.pid;
+                received.attached.group = tells_group.then_some(0);
                 received.attached.credentials =
                     passes.then_some((pid, credentials.1, credentials.2));
             }
@@ -354,6 +364,9 @@ impl Files {
         }
         if stream {
             received.from = None;
+        }
+        if socket.is_netlink() {
+            socket.go_on();
         }
         let peer = match socket.state {
             State::Connected(Some(peer)) if !peek => Some(peer),
