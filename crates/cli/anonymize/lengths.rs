@@ -30,6 +30,9 @@ const LITTLE: f64 = 0.02;
 const MUCH: f64 = 0.25;
 /// The part of what is allowed that the search for a double of the same length may take.
 const SAME_LENGTH: f64 = 0.55;
+/// A shorter double that was found within this part of the time leaves enough of it to look for one of the
+/// same length as well.
+const SOON: f64 = 0.3;
 /// The part that shortening may take of what is allowed for a shorter one; of a slow program, whose
 /// double takes long to measure; and of one so slow that nothing but shortening helps.
 const SHORTENING: f64 = 0.5;
@@ -37,6 +40,19 @@ const SHORTENING_SLOWLY: f64 = 0.25;
 const SHORTENING_ALONE: f64 = 0.65;
 /// A slow program may take so many times the usual time, unless the user has said how long.
 const SLOWLY: f64 = 1.5;
+
+/// A shorter double.
+struct Shorter {
+    found: Found,
+    /// What it reveals, at most.
+    bits: f64,
+    /// The shorter input that it was made from.
+    base: Option<Original>,
+}
+
+fn interrupted() -> bool {
+    interrupt::search(|it| it.load(Ordering::Relaxed))
+}
 
 impl Job<'_> {
     /// A double of the same length; or a shorter one, if that one reveals more than a little, and a
@@ -61,27 +77,37 @@ impl Job<'_> {
         let size = 8.0 * self.subject.original.hidden().len() as f64;
         let much = path_leak.is_some_and(|leak| leak.upper() > MUCH * size);
         let path_leak = path_leak.unwrap_or(Bits::AtMost(size));
+        let (begun, all) = (Instant::now(), self.allowed);
+        let mut known: Option<Shorter> = None;
         if pace > SLOW || much {
             // There is time for one search; or a program that asks so much of its input does so of
             // every byte, and needs the better part of the time.
-            if let Ok(shorter) = self.shortened(failure, path_leak, rng)?
-                && shorter.drawn.measured.total.upper() < path_leak.upper()
-            {
-                return Ok(Ok(shorter));
+            known = self.less_than(path_leak.upper(), failure, path_leak, rng)?;
+            if let Some(shorter) = known.take_if(|shorter| {
+                let late = pace > SLOW || begun.elapsed() > all.time.mul_f64(SOON);
+                late || shorter.bits <= LITTLE * size || interrupted()
+            }) {
+                return Ok(Ok(self.taken(shorter)));
             }
-            self.base = None;
         }
-        let (begun, all) = (Instant::now(), self.allowed);
         self.allowed = all.part(SAME_LENGTH);
-        let mut same = match self.find_by(failure, rng)? {
-            Ok(same) => same,
-            Err(halt) => return Ok(Err(halt)),
+        if let Some(shorter) = &known {
+            self.allowed.worth = shorter.bits;
+        }
+        let mut same = match (self.find_by(failure, rng)?, known.take()) {
+            (Ok(same), shorter) => {
+                known = shorter;
+                same
+            }
+            (Err(_), Some(shorter)) => return Ok(Ok(self.taken(shorter))),
+            (Err(halt), None) => return Ok(Err(halt)),
         };
         charge_same(&mut same);
         let bits = same.drawn.measured.total.upper();
-        if bits <= LITTLE * same.drawn.size as f64
-            || interrupt::search(|it| it.load(Ordering::Relaxed))
-        {
+        if let Some(shorter) = known {
+            return Ok(Ok(if shorter.bits < bits { self.taken(shorter) } else { same }));
+        }
+        if bits <= LITTLE * same.drawn.size as f64 || interrupted() {
             return Ok(Ok(same));
         }
         self.allowed = Allowed {
@@ -90,13 +116,30 @@ impl Job<'_> {
             runs: all.runs - self.allowed.runs,
             worth: bits,
         };
-        if let Ok(shorter) = self.shortened(failure, path_leak, rng)?
-            && shorter.drawn.measured.total.upper() < bits
-        {
-            return Ok(Ok(shorter));
-        }
-        self.base = None;
-        Ok(Ok(same))
+        let shorter = self.less_than(bits, failure, path_leak, rng)?;
+        Ok(Ok(shorter.map_or(same, |shorter| self.taken(shorter))))
+    }
+
+    /// A shorter double that reveals less than so many bits, if one is found.
+    fn less_than(
+        &mut self,
+        most: f64,
+        failure: &Failure,
+        path_leak: Bits,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Option<Shorter>> {
+        let found = self.shortened(failure, path_leak, rng)?;
+        let base = self.base.take();
+        Ok(found.ok().and_then(|found| {
+            let bits = found.drawn.measured.total.upper();
+            (bits < most).then_some(Shorter { found, bits, base })
+        }))
+    }
+
+    /// Goes over to the input that a shorter double was made from.
+    fn taken(&mut self, shorter: Shorter) -> Found {
+        self.base = shorter.base;
+        shorter.found
     }
 
     /// A double that may be shorter, whatever one of the same length would reveal.
