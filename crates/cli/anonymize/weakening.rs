@@ -128,6 +128,7 @@ pub(super) fn facts(weakened: &Weakened, runs: u64) -> BTreeMap<&'static str, Va
         ("runs", json!(runs)),
         ("conditions", json!({ "kept": kept, "all": all })),
         ("share", json!({ "failed": share.hits, "of": share.runs })),
+        ("gaps", json!(weakened.gaps)),
     ]
     .into()
 }

@@ -111,7 +111,7 @@ impl Algorithm {
             Algorithm::ReapBrw | Algorithm::ReapBag | Algorithm::ReapRm => even(600, 4, 32),
             Algorithm::Weaken | Algorithm::BlackBox => even(400, 2, 4),
             Algorithm::Camouflage | Algorithm::MustDiffer | Algorithm::Keeps => {
-                even(8_192, 32, 256)
+                even(65_536, 128, 256)
             }
         }
     }
@@ -428,7 +428,8 @@ fn weakened(
     // that failed are uniform in the set that the double is drawn from.
     let last = runs.split_off(runs.len() - done.share.runs as usize);
     let draws = last.into_iter().filter(|(_, fails)| *fails).map(|(input, _)| input).collect();
-    let set = format!("{:.6} bits, {} tests", done.condition.value(), done.kept.0);
+    let set =
+        format!("{:.6} bits, {} tests, {} gaps", done.condition.value(), done.kept.0, done.gaps);
     let claim = done.measured.total;
     Ok(Report { double: only(done.double.bytes), claim, drawn: Drawn::Draws(draws), set })
 }

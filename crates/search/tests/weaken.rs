@@ -100,6 +100,56 @@ fn a_search_that_is_told_to_stop_has_a_double() {
 }
 
 #[test]
+fn what_may_stand_anywhere_is_drawn_anywhere() {
+    // Two bytes side by side, wherever; on the way the program looked at the first two.
+    const LENGTH: usize = 24;
+    let mut bytes = b",7".to_vec();
+    bytes.resize(LENGTH, b'x');
+    let mut pool = Pool::new();
+    let conditions = [(is(&mut pool, 0, b','), 100), (is(&mut pool, 1, b'7'), 200)];
+    let fails = |input: &[Vec<u8>]| input[0].windows(2).any(|pair| pair == b",7");
+    let found = weakened(&mut pool, &conditions, &bytes, fails);
+    assert!(found.gaps > 1 && found.double.bytes[0].len() == LENGTH);
+    assert!(fails(&found.double.bytes));
+    // Inputs without the pair: one of the length before and any byte, but for those that then end in it.
+    let mut without = (1.0, 1.0);
+    for _ in 1..LENGTH {
+        without = (without.1, without.1 - without.0 / 65_536.0);
+    }
+    let least = -f64::log2(1.0 - without.1);
+    let bits = found.measured.total;
+    assert!(bits.value() > least - 0.01 && bits.upper() < least + 0.3, "{bits}, and {least}");
+    // What is told of each byte has moved with it.
+    let at = found.double.bytes[0].windows(2).position(|pair| pair == b",7").expect("it fails");
+    let whole: Vec<usize> =
+        (0..LENGTH).filter(|&at| found.measured.bytes[at].bits.value() > 7.9).collect();
+    assert_eq!(whole, [at, at + 1]);
+}
+
+#[test]
+fn a_comparison_goes_together_with_what_made_it_necessary() {
+    // A word is needed only because a number is not large, and the path says that it is not.
+    let bytes = b"\x40wordwordwxyz";
+    let mut pool = Pool::new();
+    let mut conditions: Vec<(Term, u64)> = Vec::new();
+    for (&value, at) in bytes.iter().zip(0..).skip(1) {
+        conditions.push((is(&mut pool, at, value), 300));
+    }
+    let (number, limit) = (byte(&mut pool, 0), pool.constant(8, 0x80));
+    conditions.push((pool.ult(number, limit), 100));
+    let fails = |input: &[Vec<u8>]| input[0][0] >= 0x80 || input[0][1..] == bytes[1..];
+    for seed in 0..10 {
+        let tests: Vec<Test> = conditions.iter().copied().map(test).collect();
+        let (mut fails, mut rng) = (fails, ChaCha8Rng::seed_from_u64(seed));
+        let original = original(bytes);
+        let found =
+            weaken(&mut pool, &tests, &original, &mut fails, limits(), &mut rng, &mut |_| {});
+        let found = found.expect("a function can always be called").expect("the original fails");
+        assert!(found.measured.total.value() < 1.5, "{seed}: {}", found.measured.total);
+    }
+}
+
+#[test]
 fn what_chance_could_not_meet_is_kept() {
     // A checksum of sixteen bits over all others: random bytes never satisfy it.
     let mut bytes = b"some private text..".to_vec();

@@ -32,7 +32,19 @@ pub static PROGRAMS: &[Program] = &[
     Program { name: "quotes", alphabets: &[QUOTES; 4], body: quotes },
     Program { name: "pinned", alphabets: &[TO_7; 3], body: pinned },
     Program { name: "branch, pin", alphabets: &[TO_3; 3], body: pinned_behind },
+    Program { name: "anywhere", alphabets: &[None; 2], body: anywhere },
 ];
+
+/// A comma, wherever it stands.
+fn anywhere(run: &mut Run<'_>) -> Outcome {
+    for offset in 0..2 {
+        let byte = run.byte(offset);
+        if run.is(1, byte, b',')? {
+            return Ok(End::Fails);
+        }
+    }
+    Ok(End::Well)
+}
 
 /// A letter, and two in order.
 fn compare(run: &mut Run<'_>) -> Outcome {

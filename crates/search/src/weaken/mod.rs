@@ -12,7 +12,8 @@
 //! input's bytes, of the code (a function's tests are neighbours), and of the path. Pins and
 //! relaxations take part as tests. Stretches of bytes that cannot be free may still be any text, or
 //! any digits; bytes that are still fixed after that get the set of values with which the program
-//! fails, as far as trying each of them shows it.
+//! fails, as far as trying each of them shows it. In the end, what is needed may move: where the program
+//! finds it elsewhere, too, the inputs of all layouts are drawn from (`layout.rs`).
 //!
 //! Guarantees: the double is drawn uniformly from the inputs that satisfy `W` and fail, by
 //! rejection, with fresh randomness; so on average over originals it reveals at most the figure.
@@ -27,6 +28,7 @@ mod blank;
 mod confidence;
 mod drops;
 mod grow;
+mod layout;
 mod oracle;
 mod pad;
 mod parts;

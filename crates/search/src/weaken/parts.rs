@@ -77,6 +77,14 @@ impl Part {
         self.bits.upper()
     }
 
+    /// What one of its bytes may be, whatever the others are.
+    pub(super) fn values(&self, byte: InputByte) -> ByteSet {
+        match &self.how {
+            How::Byte(values) => *values,
+            How::Bytes(joint) => joint.condition.domain(byte),
+        }
+    }
+
     /// Its byte and that byte's values, if there is only one.
     pub(super) fn single(&self) -> Option<(InputByte, ByteSet)> {
         match self.how {
@@ -309,6 +317,11 @@ impl<'a> Parts<'a> {
     /// The value that a byte has where the path comes from.
     pub(super) fn own(&self, byte: InputByte) -> u8 {
         self.own.get(byte)
+    }
+
+    /// How long a source is.
+    pub(super) fn length(&self, source: usize) -> usize {
+        self.original.len_of(source)
     }
 
     /// An input with these values in the hidden bytes.

@@ -5,18 +5,22 @@
 //! surely falls. What always holds: the condition in hand has its share of failing runs from its
 //! own try, and the cost only goes down.
 
+mod moves;
+
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rand::RngCore;
 use rustc_hash::FxHashMap;
-use stunt_leakage::Bits;
+use stunt_leakage::{Bits, ByteLeak};
 use stunt_models::ByteSet;
 use stunt_path::{Original, Pin, Test, TestKind};
-use stunt_terms::{Assignment, InputByte, Pool};
+use stunt_terms::{InputByte, Pool};
 
 use super::confidence::Share;
 use super::drops::{Group, Order, Stretches, Which, groups};
+use super::layout::{Arranged, Layout};
 use super::oracle::{Broken, Oracle};
 use super::parts::{Draws, Item, Parts, Weak};
 use super::sets::{self, Class};
@@ -124,6 +128,8 @@ pub struct Weakened {
     pub share: Share,
     /// Literals that are kept, and literals that there were.
     pub kept: (usize, usize),
+    /// How many gaps between them may be longer or shorter; 0 if all stays where it was.
+    pub gaps: usize,
 }
 
 /// Weakens the condition of a path as far as the failure allows. `None` if too few runs on its
@@ -147,6 +153,7 @@ pub fn weaken(
     let mut search = Search {
         parts,
         weak,
+        layout: None,
         share,
         first: 1.0,
         oracle,
@@ -162,7 +169,8 @@ pub fn weaken(
         return Ok(None);
     }
     search.passes()?;
-    if search.weak.bits() - search.share.value().log2() >= limits.worth {
+    search.moves()?;
+    if search.bits() - search.share.value().log2() >= limits.worth {
         return Ok(None);
     }
     search.finish(all)
@@ -220,6 +228,8 @@ struct Search<'a> {
     parts: Parts<'a>,
     /// The condition in hand, and the runs that accepted it.
     weak: Weak,
+    /// The layouts of its pieces, if they may move.
+    layout: Option<Rc<Layout>>,
     share: Share,
     /// The share of failing runs at the beginning.
     first: f64,
@@ -239,7 +249,9 @@ impl Search<'_> {
     /// Runs on solutions of the whole condition.
     fn first(&mut self) -> Result<bool, Broken> {
         for _ in 0..4 {
-            let Some(results) = self.sample(&self.weak.clone(), 8)? else { return Ok(false) };
+            let Some(results) = self.sample(&self.weak.clone(), None, 8)? else {
+                return Ok(false);
+            };
             self.share.add(&results);
             if self.share.value() > 0.9 {
                 break;
@@ -274,16 +286,21 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// What the condition in hand surely costs.
+    /// What the condition in hand reveals, in all layouts.
+    fn bits(&self) -> f64 {
+        self.weak.bits() - self.layout.as_ref().map_or(0.0, |layout| layout.gain())
+    }
+
+    /// What it surely costs.
     fn cost(&self) -> f64 {
-        self.weak.bits() - self.share.at_least(DOUBT).log2()
+        self.bits() - self.share.at_least(DOUBT).log2()
     }
 
     /// Measures the condition in hand again, and goes back to the best one if it is not better. The
     /// runs that accepted a condition flatter it: they were looked at because they were good.
     fn keep(&mut self, best: &mut (f64, Weak, Share)) -> Result<(), Broken> {
         let weak = self.weak.clone();
-        if let Some(results) = self.sample(&weak, CHECK_RUNS)? {
+        if let Some(results) = self.sample(&weak, None, CHECK_RUNS)? {
             self.share = Share::default();
             self.share.add(&results);
             let cost = self.cost();
@@ -416,6 +433,29 @@ impl Search<'_> {
     /// Runs on solutions of another condition until it is clear whether it is better.
     fn attempt(&mut self, changed: Weak, floor: f64, patience: u32) -> Result<bool, Broken> {
         let gain = self.weak.bits() - changed.bits();
+        let better = self.better(gain, &changed, None, floor, patience)?;
+        if let Some(share) = better {
+            self.weak = changed;
+            self.accept(share);
+        }
+        Ok(better.is_some())
+    }
+
+    fn accept(&mut self, share: Share) {
+        self.share = share;
+        let bits = self.bits() - share.value().log2();
+        (self.progress)(Progress { bits, runs: self.runs, pass: self.pass });
+    }
+
+    /// The runs that show that something which gains so many bits is better, if they do.
+    fn better(
+        &mut self,
+        gain: f64,
+        changed: &Weak,
+        layout: Option<&Layout>,
+        floor: f64,
+        patience: u32,
+    ) -> Result<Option<Share>, Broken> {
         let now = self.share.value();
         // Where the share is below the floor already, it must not fall much further.
         let floor = (floor * self.first).min(0.85 * now).max(LEAST_SHARE * self.first);
@@ -423,38 +463,47 @@ impl Search<'_> {
         let mut share = Share::default();
         let mut batch = self.oracle.width().max(2);
         while share.runs < patience {
-            let Some(results) = self.sample(&changed, batch)? else { return Ok(false) };
+            let Some(results) = self.sample(changed, layout, batch)? else { return Ok(None) };
             share.add(&results);
             if share.at_most(2.0 * DOUBT) < least {
-                return Ok(false);
+                return Ok(None);
             }
             let surely = share.at_least(DOUBT);
             let enough = share.runs >= LEAST_RUNS && share.value() >= floor;
             if enough && gain + surely.log2() > now.log2() {
-                self.weak = changed;
-                self.share = share;
-                (self.progress)(Progress {
-                    bits: self.weak.bits() - share.value().log2(),
-                    runs: self.runs,
-                    pass: self.pass,
-                });
-                return Ok(true);
+                return Ok(Some(share));
             }
             batch = (batch * 2).min(16);
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Runs on so many solutions. `None` if the condition cannot be drawn from.
-    fn sample(&mut self, weak: &Weak, count: usize) -> Result<Option<Vec<bool>>, Broken> {
+    fn sample(
+        &mut self,
+        weak: &Weak,
+        layout: Option<&Layout>,
+        count: usize,
+    ) -> Result<Option<Vec<bool>>, Broken> {
         let mut inputs = Vec::with_capacity(count);
         for _ in 0..count {
-            let Some(values) = self.parts.draw(weak, Draws::Again, self.rng) else {
-                return Ok(None);
-            };
-            inputs.push(self.parts.input(&values));
+            let Some((input, _)) = self.drawn(weak, layout, Draws::Again) else { return Ok(None) };
+            inputs.push(input);
         }
         self.run(&inputs).map(Some)
+    }
+
+    /// A solution, in one of its layouts.
+    fn drawn(
+        &mut self,
+        weak: &Weak,
+        layout: Option<&Layout>,
+        draws: Draws,
+    ) -> Option<(Vec<Vec<u8>>, Option<Arranged>)> {
+        let values = self.parts.draw(weak, draws, self.rng)?;
+        let mut input = self.parts.input(&values);
+        let arranged = layout.map(|layout| layout.arrange(&mut input, self.rng));
+        Some((input, arranged))
     }
 
     fn run(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
@@ -524,9 +573,9 @@ impl Search<'_> {
 
     /// Measures the share, and draws the double.
     fn finish(mut self, all: usize) -> Result<Option<Weakened>, Broken> {
-        let weak = self.weak.clone();
+        let (weak, layout) = (self.weak.clone(), self.layout.clone());
         let mut share = Share::default();
-        let mut double: Option<Assignment> = None;
+        let mut double: Option<(Vec<Vec<u8>>, Option<Arranged>)> = None;
         // A condition with one solution has no share to be measured.
         let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
         let (least, most) =
@@ -534,33 +583,53 @@ impl Search<'_> {
         // More runs if the share is small, so that the bound is not far from the guess.
         while share.runs < least || (share.hits < 30 && share.runs < most) {
             let count = least.min(50) as usize;
-            let mut drawn = Vec::with_capacity(count);
+            let (mut inputs, mut layouts) = (Vec::with_capacity(count), Vec::with_capacity(count));
             for _ in 0..count {
-                let Some(values) = self.parts.draw(&weak, Draws::Fresh, self.rng) else {
+                let Some((input, arranged)) = self.drawn(&weak, layout.as_deref(), Draws::Fresh)
+                else {
                     return Ok(None);
                 };
-                drawn.push(values);
+                inputs.push(input);
+                layouts.push(arranged);
             }
-            let inputs: Vec<_> = drawn.iter().map(|values| self.parts.input(values)).collect();
             let results = self.run(&inputs)?;
             share.add(&results);
             // The first that fails is as random as any.
             let first = results.iter().position(|&fails| fails);
-            double = double.or_else(|| first.map(|at| drawn.swap_remove(at)));
+            double = double
+                .or_else(|| first.map(|at| (inputs.swap_remove(at), layouts.swap_remove(at))));
         }
-        let Some(double) = double else { return Ok(None) };
+        let Some((bytes, arranged)) = double else { return Ok(None) };
         let mut measured = self.parts.measure(&weak);
+        if let Some(arranged) = arranged {
+            rearrange(&mut measured.bytes, &arranged);
+        }
         let condition = measured.total;
+        let gain = layout.as_ref().map_or(0.0, |layout| layout.gain());
         if !only {
             measured.total = Bits::Estimate {
-                value: condition.value() - share.value().log2(),
-                at_most: condition.upper() - share.at_least(FINAL_DOUBT).log2(),
+                value: condition.value() - gain - share.value().log2(),
+                at_most: condition.upper() - gain - share.at_least(FINAL_DOUBT).log2(),
                 confidence: 1.0 - FINAL_DOUBT,
             };
         }
-        let bytes = self.parts.input(&double);
         let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
         let kept = (weak.len(), all);
-        Ok(Some(Weakened { double, measured, condition, share, kept }))
+        let gaps = layout.map_or(0, |layout| layout.gaps());
+        Ok(Some(Weakened { double, measured, condition, share, kept, gaps }))
+    }
+}
+
+/// Moves what is revealed about bytes along with them.
+fn rearrange(bytes: &mut [ByteLeak], arranged: &Arranged) {
+    let own: Vec<usize> = (0..bytes.len())
+        .filter(|&at| usize::from(bytes[at].byte.source) == arranged.source)
+        .collect();
+    let before: Vec<Bits> = own.iter().map(|&at| bytes[at].bits).collect();
+    for (&at, from) in own.iter().zip(&arranged.from) {
+        bytes[at].bits = match *from {
+            Ok(place) => before[place],
+            Err(values) => Bits::Exact(8.0 - f64::from(values).log2()),
+        };
     }
 }

@@ -1,0 +1,145 @@
+//! Lets the pieces of a condition move, as far as the program finds them elsewhere.
+//!
+//! Last of all, when it is known what is needed: every stretch of bytes that nothing is asked of may become
+//! longer or shorter, and between any two that are needed there may be more, as long as that surely lowers
+//! the figure. The longest free stretch gives what the others take.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use stunt_models::ByteSet;
+
+use super::super::layout::{Cut, Layout};
+use super::super::oracle::Broken;
+use super::{LEAST_GAIN, Search};
+
+/// How long a gap may become, one after the other: what does not do with a few bytes more will not with many.
+const LONGEST: [usize; 3] = [4, 16, 64];
+/// So many bytes of the longest free stretch are given to others at most.
+const MOST_TAKEN: usize = 1024;
+/// Between bytes that are needed, gaps are tried at no more places than this.
+const MOST_PLACES: usize = 64;
+/// The least share of failing runs, of that at the beginning.
+const FLOOR: f64 = 0.25;
+/// The runs after which a try is given up.
+const PATIENCE: u32 = 48;
+/// This comes on top of what the other tries may take: one part in so many.
+const ON_TOP: u32 = 8;
+
+impl Search<'_> {
+    /// Looks for gaps that may be longer or shorter.
+    pub(super) fn moves(&mut self) -> Result<(), Broken> {
+        let Some(ground) = Ground::of(self) else { return Ok(()) };
+        self.limits.runs = self.runs + self.limits.runs / u64::from(ON_TOP);
+        self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP;
+        let mut cuts = vec![ground.slack.clone()];
+        let before = (self.cost(), self.share);
+        for place in ground.places() {
+            let least = place.len().min(1);
+            for most in LONGEST.into_iter().chain([MOST_TAKEN]) {
+                if self.over() {
+                    break;
+                }
+                let mut wider = cuts.clone();
+                wider.retain(|cut| cut.place != place);
+                wider.push(Cut { place: place.clone(), least, most: most.max(place.len()) });
+                wider.sort_by_key(|cut| cut.place.start);
+                let layout = ground.layout(&wider);
+                let gain = layout.gain() - self.layout.as_ref().map_or(0.0, |it| it.gain());
+                if gain < LEAST_GAIN {
+                    break;
+                }
+                let weak = self.weak.clone();
+                let Some(share) = self.better(gain, &weak, Some(&layout), FLOOR, PATIENCE)? else {
+                    break;
+                };
+                cuts = wider;
+                self.layout = Some(Rc::new(layout));
+                self.accept(share);
+            }
+        }
+        self.check_moves(before)
+    }
+
+    /// Measures the layouts again, and gives them up if they are not better: the runs that accepted them
+    /// flatter them.
+    fn check_moves(&mut self, before: (f64, super::Share)) -> Result<(), Broken> {
+        let Some(layout) = self.layout.clone() else { return Ok(()) };
+        let weak = self.weak.clone();
+        if let Some(results) = self.sample(&weak, Some(&layout), super::CHECK_RUNS)? {
+            self.share = super::Share::default();
+            self.share.add(&results);
+            if self.cost() <= before.0 {
+                return Ok(());
+            }
+        }
+        (self.layout, self.share) = (None, before.1);
+        Ok(())
+    }
+}
+
+/// A source whose bytes may move, and what is known of them.
+struct Ground {
+    source: usize,
+    /// What each byte may be; none if nothing is asked of it.
+    asked: Vec<Option<ByteSet>>,
+    /// The longest free stretch, or the end of it.
+    slack: Cut,
+}
+
+impl Ground {
+    /// The source with the longest free stretch, of those that are hidden wholly.
+    fn of(search: &Search<'_>) -> Option<Ground> {
+        let hidden = &search.parts.hidden;
+        let last = hidden.last()?;
+        (0..=usize::from(last.source))
+            .filter_map(|source| {
+                let own = hidden.iter().filter(|byte| usize::from(byte.source) == source);
+                let length = own.clone().count();
+                if length == 0 || length != search.parts.length(source) {
+                    return None;
+                }
+                let mut asked = vec![None; length];
+                for part in &search.weak.parts {
+                    for &byte in part.bytes.iter().filter(|it| usize::from(it.source) == source) {
+                        asked[byte.offset as usize] = Some(part.values(byte));
+                    }
+                }
+                let longest = free(&asked).into_iter().max_by_key(|run| (run.len(), run.end))?;
+                let start = longest.end - longest.len().min(MOST_TAKEN);
+                let slack = Cut { place: start..longest.end, least: 0, most: usize::MAX };
+                Some(Ground { source, asked, slack })
+            })
+            .max_by_key(|ground| ground.slack.place.len())
+    }
+
+    /// Where gaps may be: other free stretches, and between bytes of which something is asked.
+    fn places(&self) -> Vec<Range<usize>> {
+        let asked = |at: usize| self.asked.get(at).is_some_and(Option::is_some);
+        let mut places = free(&self.asked);
+        places.retain(|run| run.end != self.slack.place.end);
+        let between = (0..=self.asked.len()).filter(|&at| {
+            let starts = at == 0 || asked(at - 1);
+            starts && (asked(at) || at == self.asked.len())
+        });
+        places.extend(between.take(MOST_PLACES).map(|at| at..at));
+        places
+    }
+
+    fn layout(&self, cuts: &[Cut]) -> Layout {
+        let values = |at: usize| self.asked[at].unwrap_or(ByteSet::ALL);
+        Layout::new(self.source, self.asked.len(), cuts, values)
+    }
+}
+
+/// The stretches of bytes that nothing is asked of.
+fn free(asked: &[Option<ByteSet>]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for at in (0..asked.len()).filter(|&at| asked[at].is_none()) {
+        match runs.last_mut().filter(|run| run.end == at) {
+            Some(run) => run.end += 1,
+            None => runs.push(at..at + 1),
+        }
+    }
+    runs
+}
