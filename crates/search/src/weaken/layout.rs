@@ -137,7 +137,7 @@ impl Gap {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::BTreeMap;
 
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -173,7 +173,7 @@ mod tests {
         let ways: f64 = 1.0 + share + share * share;
         assert!((layout.gain() - ways.log2()).abs() < 1e-12);
         let mut rng = ChaCha8Rng::seed_from_u64(7);
-        let mut seen: HashMap<usize, u32> = HashMap::new();
+        let mut seen: BTreeMap<usize, u32> = BTreeMap::new();
         for _ in 0..30_000 {
             let mut input = vec![b"ab,cd;".to_vec()];
             let arranged = layout.arrange(&mut input, &mut rng);
