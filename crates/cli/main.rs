@@ -109,14 +109,17 @@ fn main() -> ExitCode {
     if let Some(code) = demo_program::run_if_called() {
         return code;
     }
-    heap::grow_in_large_pages();
     let arguments = defaults::parse();
-    // A server ends in order, and has a log of its own; signals that come while a program is
-    // recorded are the program's.
-    if !matches!(arguments.command, Command::Serve(_) | Command::Record(_)) {
+    // A server lives long, and gives back what it does not need; it ends in order, and has a log of its
+    // own. Signals that come while a program is recorded are the program's.
+    let serves = matches!(arguments.command, Command::Serve(_));
+    if !serves {
+        heap::grow_in_large_pages();
+    }
+    if !serves && !matches!(arguments.command, Command::Record(_)) {
         interrupt::watch();
     }
-    if !matches!(arguments.command, Command::Serve(_)) {
+    if !serves {
         log::start(arguments.verbose);
     }
     let result = match arguments.command {
