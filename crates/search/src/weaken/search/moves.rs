@@ -14,29 +14,30 @@ use super::super::oracle::Broken;
 use super::{LEAST_GAIN, Search};
 
 /// How long a gap may become, one after the other: what does not do with a few bytes more will not with many.
-const LONGEST: [usize; 3] = [4, 16, 64];
+const LONGEST: [usize; 4] = [4, 16, 64, MOST_TAKEN];
 /// So many bytes of the longest free stretch are given to others at most.
 const MOST_TAKEN: usize = 1024;
 /// Between bytes that are needed, gaps are tried at no more places than this.
 const MOST_PLACES: usize = 64;
 /// The least share of failing runs, of that at the beginning.
-const FLOOR: f64 = 0.25;
+const FLOOR: f64 = 0.1;
 /// The runs after which a try is given up.
-const PATIENCE: u32 = 48;
-/// This comes on top of what the other tries may take: one part in so many.
-const ON_TOP: u32 = 8;
+const PATIENCE: u32 = 96;
+/// This comes on top of what the other tries may take: one part in so many of the runs, and of the time.
+const ON_TOP: (u64, u32) = (5, 8);
 
 impl Search<'_> {
     /// Looks for gaps that may be longer or shorter.
     pub(super) fn moves(&mut self) -> Result<(), Broken> {
         let Some(ground) = Ground::of(self) else { return Ok(()) };
-        self.limits.runs = self.runs + self.limits.runs / u64::from(ON_TOP);
-        self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP;
+        self.limits.runs = self.runs + self.limits.runs / ON_TOP.0;
+        self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP.1;
         let mut cuts = vec![ground.slack.clone()];
         let before = (self.cost(), self.share);
         for place in ground.places() {
+            let known = cuts.iter().find(|cut| cut.place == place).map_or(0, |cut| cut.most);
             let least = place.len().min(1);
-            for most in LONGEST.into_iter().chain([MOST_TAKEN]) {
+            for most in LONGEST.into_iter().filter(|&most| most > known) {
                 if self.over() {
                     break;
                 }
@@ -113,11 +114,13 @@ impl Ground {
             .max_by_key(|ground| ground.slack.place.len())
     }
 
-    /// Where gaps may be: other free stretches, and between bytes of which something is asked.
+    /// Where gaps may be: other free stretches, and between bytes of which something is asked. The first
+    /// are the likelier ones, and come twice: a few runs may be bad luck.
     fn places(&self) -> Vec<Range<usize>> {
         let asked = |at: usize| self.asked.get(at).is_some_and(Option::is_some);
         let mut places = free(&self.asked);
         places.retain(|run| run.end != self.slack.place.end);
+        places.extend_from_within(..);
         let between = (0..=self.asked.len()).filter(|&at| {
             let starts = at == 0 || asked(at - 1);
             starts && (asked(at) || at == self.asked.len())
