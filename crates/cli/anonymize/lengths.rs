@@ -32,7 +32,7 @@ const MUCH: f64 = 0.25;
 const SAME_LENGTH: f64 = 0.55;
 /// A shorter double that was found within this part of the time leaves enough of it to look for one of the
 /// same length as well.
-const SOON: f64 = 0.3;
+const SOON: f64 = 0.4;
 /// The part that shortening may take of what is allowed for a shorter one; of a slow program, whose
 /// double takes long to measure; and of one so slow that nothing but shortening helps.
 const SHORTENING: f64 = 0.5;
