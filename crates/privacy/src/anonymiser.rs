@@ -340,7 +340,10 @@ fn other_path(
         let report = on_path(program, chosen, &mut rng)?;
         let inputs: Vec<Vec<u8>> = paths.iter().map(|path| path.1.clone()).collect();
         let set = name(program, &inputs);
-        return Ok(Report { claim: found.leak, drawn: Drawn::Nothing, set, ..report });
+        // Which paths were found tells something, unless they are all; so the figure is that of the path
+        // that the original takes, as the tool has it.
+        let claim = if found.complete { found.leak } else { found.paths[0].leak() };
+        return Ok(Report { claim, drawn: Drawn::Nothing, set, ..report });
     }
     let report = on_path(program, &witness(found.chosen()), rng)?;
     if algorithm == Algorithm::Mpp {
