@@ -313,7 +313,7 @@ fn least_of_score(length: usize) -> f64 {
     // No comma, no end of the line or of the text.
     let plain = value(253.0);
     // Spaces, a sign, zeros, and the number: how likely, by length.
-    let mut ages = vec![0.0; 16];
+    let mut ages = [0.0; 16];
     for (spaces, signs, zeros) in
         (0..4).flat_map(|a| (0..2).flat_map(move |b| (0..4).map(move |c| (a, b, c))))
     {

@@ -92,7 +92,8 @@ impl Job<'_> {
         }
         self.allowed = all.part(SAME_LENGTH);
         if let Some(shorter) = &known {
-            self.allowed.worth = shorter.bits;
+            // Nothing comes after it.
+            self.allowed = Allowed { runs: all.runs, worth: shorter.bits, ..self.allowed };
         }
         let mut same = match (self.find_by(failure, rng)?, known.take()) {
             (Ok(same), shorter) => {
