@@ -105,21 +105,28 @@ enum Command {
     Work(work::Arguments),
 }
 
+impl Command {
+    /// Whether it runs programs in the machine, in this process.
+    fn runs_machine(&self) -> bool {
+        use Command::{Anonymize, Demo, Replay, Run, Trace, Work};
+        matches!(self, Anonymize(_) | Demo(_) | Replay(_) | Run(_) | Trace(_) | Work(_))
+    }
+}
+
 fn main() -> ExitCode {
     if let Some(code) = demo_program::run_if_called() {
         return code;
     }
     let arguments = defaults::parse();
-    // A server lives long, and gives back what it does not need; it ends in order, and has a log of its
-    // own. Signals that come while a program is recorded are the program's.
-    let serves = matches!(arguments.command, Command::Serve(_));
-    if !serves {
+    if arguments.command.runs_machine() {
         heap::grow_in_large_pages();
     }
-    if !serves && !matches!(arguments.command, Command::Record(_)) {
+    // A server ends in order, and has a log of its own; signals that come while a program is
+    // recorded are the program's.
+    if !matches!(arguments.command, Command::Serve(_) | Command::Record(_)) {
         interrupt::watch();
     }
-    if !serves {
+    if !matches!(arguments.command, Command::Serve(_)) {
         log::start(arguments.verbose);
     }
     let result = match arguments.command {

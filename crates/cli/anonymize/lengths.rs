@@ -95,13 +95,9 @@ impl Job<'_> {
             // Nothing comes after it.
             self.allowed = Allowed { runs: all.runs, worth: shorter.bits, ..self.allowed };
         }
-        let mut same = match (self.find_by(failure, rng)?, known.take()) {
-            (Ok(same), shorter) => {
-                known = shorter;
-                same
-            }
-            (Err(_), Some(shorter)) => return Ok(Ok(self.taken(shorter))),
-            (Err(halt), None) => return Ok(Err(halt)),
+        let mut same = match self.find_by(failure, rng)? {
+            Ok(same) => same,
+            Err(halt) => return Ok(known.map(|shorter| self.taken(shorter)).ok_or(halt)),
         };
         charge_same(&mut same);
         let bits = same.drawn.measured.total.upper();

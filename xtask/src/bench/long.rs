@@ -30,10 +30,8 @@ pub fn measure() -> Result<String> {
     for name in trace::PROGRAMS {
         trace::build(&folder, name)?;
         let input = trace::input(&folder, name, SIZE)?;
-        for (search, start) in
-            SEARCHES.iter().flat_map(|search| [(*search, ""), (search, " --as-is")])
-        {
-            let search = format!("{search}{start}");
+        let with_starts = |search: &str| [search.to_owned(), format!("{search} --as-is")];
+        for search in SEARCHES.into_iter().flat_map(with_starts) {
             eprintln!("measuring {search} on {name}, {TIME} s");
             let mut arguments = vec!["anonymize", "--json", "--seed", "1", "--time", TIME];
             arguments.extend(["--output", "double.zip", "--algorithm"]);

@@ -9,6 +9,14 @@
 //! Everything is deterministic and closed; a system call that is not here answers `ENOSYS` and is
 //! counted.
 
+/// Compares numbers of the module around a test with those of the host.
+#[cfg(test)]
+macro_rules! same_as_the_host {
+    ($($name:ident)*) => {
+        $(assert_eq!(super::$name as i64 as u32, libc::$name as i64 as u32, stringify!($name));)*
+    };
+}
+
 pub mod abi;
 mod call;
 mod clock;

@@ -245,6 +245,15 @@ struct Search<'a> {
     classes: FxHashMap<(InputByte, Class), Item>,
 }
 
+/// The best condition so far, in its layouts, and what it surely costs.
+#[derive(Clone)]
+struct Best {
+    cost: f64,
+    weak: Weak,
+    layout: Option<Rc<Layout>>,
+    share: Share,
+}
+
 impl Search<'_> {
     /// Runs on solutions of the whole condition.
     fn first(&mut self) -> Result<bool, Broken> {
@@ -262,7 +271,7 @@ impl Search<'_> {
     }
 
     fn passes(&mut self) -> Result<(), Broken> {
-        let mut best = (self.cost(), self.weak.clone(), self.share);
+        let mut best = self.best();
         // Two rounds: what is dropped late may make free what was needed before.
         for round in 0..2 {
             let before = self.weak.bits();
@@ -296,20 +305,25 @@ impl Search<'_> {
         self.bits() - self.share.at_least(DOUBT).log2()
     }
 
-    /// Measures the condition in hand again, and goes back to the best one if it is not better. The
-    /// runs that accepted a condition flatter it: they were looked at because they were good.
-    fn keep(&mut self, best: &mut (f64, Weak, Share)) -> Result<(), Broken> {
-        let weak = self.weak.clone();
-        if let Some(results) = self.sample(&weak, None, CHECK_RUNS)? {
+    /// What is in hand now, to go back to.
+    fn best(&self) -> Best {
+        let (weak, layout) = (self.weak.clone(), self.layout.clone());
+        Best { cost: self.cost(), weak, layout, share: self.share }
+    }
+
+    /// Measures what is in hand again, and goes back to the best if it is not better. The runs that
+    /// accepted a condition flatter it: they were looked at because they were good.
+    fn keep(&mut self, best: &mut Best) -> Result<(), Broken> {
+        let (weak, layout) = (self.weak.clone(), self.layout.clone());
+        if let Some(results) = self.sample(&weak, layout.as_deref(), CHECK_RUNS)? {
             self.share = Share::default();
             self.share.add(&results);
-            let cost = self.cost();
-            if cost <= best.0 {
-                *best = (cost, weak, self.share);
+            if self.cost() <= best.cost {
+                *best = self.best();
                 return Ok(());
             }
         }
-        (_, self.weak, self.share) = best.clone();
+        Best { weak: self.weak, layout: self.layout, share: self.share, .. } = best.clone();
         Ok(())
     }
 

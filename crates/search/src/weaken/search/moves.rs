@@ -33,7 +33,7 @@ impl Search<'_> {
         self.limits.runs = self.runs + self.limits.runs / ON_TOP.0;
         self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP.1;
         let mut cuts = vec![ground.slack.clone()];
-        let before = (self.cost(), self.share);
+        let mut best = self.best();
         for place in ground.places() {
             let known = cuts.iter().find(|cut| cut.place == place).map_or(0, |cut| cut.most);
             let least = place.len().min(1);
@@ -59,23 +59,7 @@ impl Search<'_> {
                 self.accept(share);
             }
         }
-        self.check_moves(before)
-    }
-
-    /// Measures the layouts again, and gives them up if they are not better: the runs that accepted them
-    /// flatter them.
-    fn check_moves(&mut self, before: (f64, super::Share)) -> Result<(), Broken> {
-        let Some(layout) = self.layout.clone() else { return Ok(()) };
-        let weak = self.weak.clone();
-        if let Some(results) = self.sample(&weak, Some(&layout), super::CHECK_RUNS)? {
-            self.share = super::Share::default();
-            self.share.add(&results);
-            if self.cost() <= before.0 {
-                return Ok(());
-            }
-        }
-        (self.layout, self.share) = (None, before.1);
-        Ok(())
+        if self.layout.is_some() { self.keep(&mut best) } else { Ok(()) }
     }
 }
 

@@ -150,12 +150,7 @@ pub const ARPHRD_LOOPBACK: u16 = 772;
 mod tests {
     #[test]
     fn values_are_the_hosts() {
-        macro_rules! same {
-            ($($name:ident)*) => {
-                $(assert_eq!(super::$name as i64 as u32, libc::$name as i64 as u32, stringify!($name));)*
-            };
-        }
-        same! {
+        same_as_the_host! {
             NETLINK_ROUTE SOL_NETLINK NETLINK_ADD_MEMBERSHIP NETLINK_DROP_MEMBERSHIP NETLINK_PKTINFO
             NETLINK_BROADCAST_ERROR NETLINK_NO_ENOBUFS NETLINK_LISTEN_ALL_NSID
             NETLINK_LIST_MEMBERSHIPS NETLINK_CAP_ACK NETLINK_EXT_ACK NETLINK_GET_STRICT_CHK
