@@ -32,8 +32,10 @@ const DOUBT: f64 = 0.05;
 const FINAL_DOUBT: f64 = 0.01;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
-/// A try is not accepted after fewer runs.
+/// A try is not accepted after fewer runs,
 const LEAST_RUNS: u32 = 6;
+/// or fewer of them that fail: one may be luck, however much there is to be gained.
+const LEAST_HITS: u32 = 3;
 /// After every pass, its result is measured with so many runs.
 const CHECK_RUNS: usize = 32;
 /// The least share of failing runs, of that at the beginning: a double is found by as many runs as
@@ -312,19 +314,19 @@ impl Search<'_> {
     }
 
     /// Measures what is in hand again, and goes back to the best if it is not better. The runs that
-    /// accepted a condition flatter it: they were looked at because they were good.
-    fn keep(&mut self, best: &mut Best) -> Result<(), Broken> {
+    /// accepted a condition flatter it: they were looked at because they were good. Whether it was kept.
+    fn keep(&mut self, best: &mut Best) -> Result<bool, Broken> {
         let (weak, layout) = (self.weak.clone(), self.layout.clone());
         if let Some(results) = self.sample(&weak, layout.as_deref(), CHECK_RUNS)? {
             self.share = Share::default();
             self.share.add(&results);
             if self.cost() <= best.cost {
                 *best = self.best();
-                return Ok(());
+                return Ok(true);
             }
         }
         Best { weak: self.weak, layout: self.layout, share: self.share, .. } = best.clone();
-        Ok(())
+        Ok(false)
     }
 
     fn over(&self) -> bool {
@@ -447,7 +449,7 @@ impl Search<'_> {
     /// Runs on solutions of another condition until it is clear whether it is better.
     fn attempt(&mut self, changed: Weak, floor: f64, patience: u32) -> Result<bool, Broken> {
         let gain = self.weak.bits() - changed.bits();
-        let better = self.better(gain, &changed, None, floor, patience)?;
+        let better = self.better(gain, 0.0, &changed, None, floor, patience)?;
         if let Some(share) = better {
             self.weak = changed;
             self.accept(share);
@@ -461,16 +463,18 @@ impl Search<'_> {
         (self.progress)(Progress { bits, runs: self.runs, pass: self.pass });
     }
 
-    /// The runs that show that something which gains so many bits is better, if they do.
+    /// The runs that show that something which gains so many bits is better, by as many of them as are
+    /// wanted at least, if they do.
     fn better(
         &mut self,
         gain: f64,
+        wanted: f64,
         changed: &Weak,
         layout: Option<&Layout>,
         floor: f64,
         patience: u32,
     ) -> Result<Option<Share>, Broken> {
-        let now = self.share.value();
+        let (now, gain) = (self.share.value(), gain - wanted);
         // Where the share is below the floor already, it must not fall much further.
         let floor = (floor * self.first).min(0.85 * now).max(LEAST_SHARE * self.first);
         let least = (now * (-gain).exp2()).max(floor);
@@ -483,7 +487,8 @@ impl Search<'_> {
                 return Ok(None);
             }
             let surely = share.at_least(DOUBT);
-            let enough = share.runs >= LEAST_RUNS && share.value() >= floor;
+            let enough =
+                share.runs >= LEAST_RUNS && share.hits >= LEAST_HITS && share.value() >= floor;
             if enough && gain + surely.log2() > now.log2() {
                 return Ok(Some(share));
             }

@@ -11,7 +11,7 @@ use stunt_models::ByteSet;
 
 use super::super::layout::{Cut, Layout};
 use super::super::oracle::Broken;
-use super::{LEAST_GAIN, Search};
+use super::{Best, LEAST_GAIN, Search};
 
 /// How long a gap may become, one after the other: what does not do with a few bytes more will not with many.
 const LONGEST: [usize; 4] = [4, 16, 64, MOST_TAKEN];
@@ -23,6 +23,10 @@ const MOST_PLACES: usize = 64;
 const FLOOR: f64 = 0.1;
 /// The runs after which a try is given up.
 const PATIENCE: u32 = 96;
+/// What a gap must bring in the end, of what it promises. Where there must be none, the runs that draw
+/// none fail as before: that is as many as it promises, and without a bar it would take all patience to see
+/// that nothing is gained.
+const WANTED: f64 = 0.5;
 /// This comes on top of what the other tries may take: one part in so many of the runs, and of the time.
 const ON_TOP: (u64, u32) = (5, 8);
 
@@ -34,32 +38,58 @@ impl Search<'_> {
         self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP.1;
         let mut cuts = vec![ground.slack.clone()];
         let mut best = self.best();
-        for place in ground.places() {
-            let known = cuts.iter().find(|cut| cut.place == place).map_or(0, |cut| cut.most);
-            let least = place.len().min(1);
-            for most in LONGEST.into_iter().filter(|&most| most > known) {
-                if self.over() {
-                    break;
-                }
-                let mut wider = cuts.clone();
-                wider.retain(|cut| cut.place != place);
-                wider.push(Cut { place: place.clone(), least, most: most.max(place.len()) });
-                wider.sort_by_key(|cut| cut.place.start);
-                let layout = ground.layout(&wider);
-                let gain = layout.gain() - self.layout.as_ref().map_or(0.0, |it| it.gain());
-                if gain < LEAST_GAIN {
-                    break;
-                }
-                let weak = self.weak.clone();
-                let Some(share) = self.better(gain, &weak, Some(&layout), FLOOR, PATIENCE)? else {
-                    break;
-                };
-                cuts = wider;
+        let places = ground.places();
+        // Twice: a few runs may be bad luck, and what is refused at once costs little.
+        for place in places.iter().chain(&places) {
+            self.widen(&ground, place, &mut cuts, &mut best)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the gap at a place become as long as it may.
+    fn widen(
+        &mut self,
+        ground: &Ground,
+        place: &Range<usize>,
+        cuts: &mut Vec<Cut>,
+        best: &mut Best,
+    ) -> Result<(), Broken> {
+        let mut known = cuts.iter().find(|cut| cut.place == *place).map_or(0, |cut| cut.most);
+        let mut too_long = None;
+        while !self.over() {
+            let most = match too_long {
+                None => LONGEST.into_iter().find(|&most| most > known),
+                // Once between what will do and what will not.
+                Some(too_long) => Some(known.isqrt() * usize::isqrt(too_long)),
+            };
+            let Some(most) = most.filter(|&most| most > known) else { break };
+            let mut wider = cuts.clone();
+            wider.retain(|cut| cut.place != *place);
+            let (least, most) = (place.len().min(1), most.max(place.len()));
+            wider.push(Cut { place: place.clone(), least, most });
+            wider.sort_by_key(|cut| cut.place.start);
+            let layout = ground.layout(&wider);
+            let gain = layout.gain() - self.layout.as_ref().map_or(0.0, |it| it.gain());
+            if gain < LEAST_GAIN {
+                break;
+            }
+            let weak = self.weak.clone();
+            let better = self.better(gain, WANTED * gain, &weak, Some(&layout), FLOOR, PATIENCE)?;
+            let mut kept = false;
+            if let Some(share) = better {
                 self.layout = Some(Rc::new(layout));
                 self.accept(share);
+                kept = self.keep(best)?;
             }
+            if kept {
+                (*cuts, known) = (wider, most);
+            }
+            if too_long.is_some() || (!kept && known == 0) {
+                break;
+            }
+            too_long = (!kept).then_some(most);
         }
-        if self.layout.is_some() { self.keep(&mut best) } else { Ok(()) }
+        Ok(())
     }
 }
 
@@ -98,19 +128,26 @@ impl Ground {
             .max_by_key(|ground| ground.slack.place.len())
     }
 
-    /// Where gaps may be: other free stretches, and between bytes of which something is asked. The first
-    /// are the likelier ones, and come twice: a few runs may be bad luck.
+    /// Where gaps may be, the likelier places first: other free stretches, between bytes of which something
+    /// is asked, and within words.
     fn places(&self) -> Vec<Range<usize>> {
         let asked = |at: usize| self.asked.get(at).is_some_and(Option::is_some);
         let mut places = free(&self.asked);
         places.retain(|run| run.end != self.slack.place.end);
-        places.extend_from_within(..);
         let between = (0..=self.asked.len()).filter(|&at| {
             let starts = at == 0 || asked(at - 1);
             starts && (asked(at) || at == self.asked.len())
         });
-        places.extend(between.take(MOST_PLACES).map(|at| at..at));
+        let (within, beside): (Vec<usize>, Vec<usize>) =
+            between.partition(|&at| at > 0 && self.is_word(at - 1) && self.is_word(at));
+        places.extend(beside.into_iter().chain(within).take(MOST_PLACES).map(|at| at..at));
         places
+    }
+
+    /// Whether a byte must be a letter or a digit.
+    fn is_word(&self, at: usize) -> bool {
+        let asked = self.asked.get(at).copied().flatten();
+        asked.is_some_and(|values| values.iter().all(|value| value.is_ascii_alphanumeric()))
     }
 
     fn layout(&self, cuts: &[Cut]) -> Layout {
