@@ -180,7 +180,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SECONDS", env = "STUNT_TIME")]
     time: Option<u64>,
     /// How many times weaken and blackbox may run the program
-    #[arg(long, value_name = "N", default_value_t = 6_000)]
+    #[arg(long, value_name = "N", default_value_t = 12_000)]
     effort: u64,
     #[command(flatten)]
     search: Search,

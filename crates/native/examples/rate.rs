@@ -7,7 +7,7 @@
 //! little. Beside them stands the time that went by with one run at a time for each processor.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use stunt_native::{Command, Containment, InputFile, Native};
@@ -31,12 +31,10 @@ fn row(native: &Native, name: &str, kind: &str, command: &Command) {
         return;
     }
     let commands = vec![command.clone(); RUNS as usize];
-    let failed = AtomicUsize::new(0);
-    let all = |workers: usize| {
-        native.run_on(workers, &commands, &AtomicBool::new(false), &|_, result| {
-            if result.is_ok_and(|run| run.failure.is_some()) {
-                failed.fetch_add(1, Ordering::Relaxed);
-            }
+    let mut failed = 0;
+    let mut all = |workers: usize| {
+        native.run_on(workers, &commands, &AtomicBool::new(false), &mut |_, result| {
+            failed += u32::from(result.is_ok_and(|run| run.failure.is_some()));
         });
     };
     let before = used();
@@ -51,7 +49,7 @@ fn row(native: &Native, name: &str, kind: &str, command: &Command) {
         processor.as_micros(),
         rate(processor),
         rate(wall),
-        100.0 * failed.into_inner() as f64 / f64::from(2 * RUNS),
+        100.0 * f64::from(failed) / f64::from(2 * RUNS),
     );
 }
 

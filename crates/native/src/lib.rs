@@ -17,6 +17,7 @@
 mod check;
 mod command;
 mod contain;
+mod crew;
 mod error;
 mod files;
 mod filter;

@@ -211,7 +211,7 @@ impl Slot {
 
 /// Attends to the runs in these slots until `done` is at its end. After an error, runs go on until
 /// they end by themselves.
-pub fn attend(slots: &[Slot], done: &PipeReader, stop: &AtomicBool) -> io::Result<()> {
+pub fn attend(slots: &[&Slot], done: &PipeReader, stop: &AtomicBool) -> io::Result<()> {
     loop {
         let stopped = stop.load(Ordering::Relaxed);
         let mut wait = NOTICE;

@@ -167,7 +167,7 @@ fn copies_tell_the_same_failures() {
         let fresh = native.run(&command).expect("it runs");
         command.containment = Containment::Contained;
         command.loaded_once = true;
-        native.run_on(1, &vec![command; 4], &AtomicBool::new(false), &|index, result| {
+        native.run_on(1, &vec![command; 4], &AtomicBool::new(false), &mut |index, result| {
             let run = result.expect("it runs");
             assert_eq!(run.ending, fresh.ending, "{} {index}", subject.name);
             assert_eq!(run.failure, fresh.failure, "{} {index}", subject.name);

@@ -12,13 +12,12 @@ use crate::build::{build, command};
 
 /// Runs commands one after the other, in one thread.
 fn in_turn(commands: &[Command]) -> Vec<Run> {
-    let results = Mutex::new(Vec::new());
-    Native::new().run_on(1, commands, &AtomicBool::new(false), &|index, result| {
-        let mut results = results.lock().expect("a list");
+    let mut results = Vec::new();
+    Native::new().run_on(1, commands, &AtomicBool::new(false), &mut |index, result| {
         assert_eq!(results.len(), index);
         results.push(result.expect("it runs"));
     });
-    results.into_inner().expect("a list")
+    results
 }
 
 fn text(run: &Run) -> String {

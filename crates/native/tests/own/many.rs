@@ -123,19 +123,19 @@ fn a_wish_to_stop_is_heard() {
         command
     }));
     let stop = never();
-    let (finished, stopped) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
-    native.run_each(&commands, &stop, &|index, result| match result {
+    let (mut finished, mut stopped) = (0, BTreeSet::new());
+    native.run_each(&commands, &stop, &mut |index, result| match result {
         Ok(run) => {
             assert_eq!((index, run.ending), (0, Ending::Exit(0)));
-            finished.fetch_add(1, Ordering::Relaxed);
+            finished += 1;
             // From here on, nobody waits for the sleepers.
             stop.store(true, Ordering::Relaxed);
         }
-        Err(Error::Stopped) => drop(stopped.lock().expect("a list").insert(index)),
+        Err(Error::Stopped) => drop(stopped.insert(index)),
         Err(error) => panic!("{error}"),
     });
-    assert_eq!(finished.into_inner(), 1);
-    assert_eq!(stopped.into_inner().expect("a list").len(), 20);
+    assert_eq!(finished, 1);
+    assert_eq!(stopped.len(), 20);
 }
 
 #[test]
@@ -153,11 +153,10 @@ fn one_that_hangs_does_not_hold_up_the_others() {
             command
         })
         .collect();
-    let order = Mutex::new(Vec::new());
-    native.run_on(2, &commands, &never(), &|index, result| {
-        order.lock().expect("a list").push((index, result.expect("it runs").ending));
+    let mut order = Vec::new();
+    native.run_on(2, &commands, &never(), &mut |index, result| {
+        order.push((index, result.expect("it runs").ending));
     });
-    let mut order = order.into_inner().expect("a list");
     order.sort_by_key(|(index, _)| *index);
     let endings: Vec<Ending> = order.into_iter().map(|(_, ending)| ending).collect();
     let segv = Ending::Signal(11);

@@ -116,6 +116,18 @@ impl Weak {
         self.parts.iter().map(|part| part.fixed).sum()
     }
 
+    /// A number by which conditions of the same literals are known, in whatever order they are.
+    pub(super) fn key(&self) -> u64 {
+        // A sum must not be told by the sum of the numbers: each is mixed well first (splitmix64).
+        let mixed = |item: Item| {
+            let mut bits = u64::from(item).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            bits ^ bits >> 31
+        };
+        self.items().fold(0, |key, item| key.wrapping_add(mixed(item)))
+    }
+
     /// All literals that are kept.
     pub(super) fn items(&self) -> impl Iterator<Item = Item> + '_ {
         self.parts.iter().flat_map(|part| part.items.iter().copied())

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rand::RngCore;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_leakage::{Bits, ByteLeak};
 use stunt_models::ByteSet;
 use stunt_path::{Original, Pin, Test, TestKind};
@@ -165,6 +165,7 @@ pub fn weaken(
         progress,
         runs: 0,
         pass: 0,
+        hopeless: FxHashSet::default(),
         classes: FxHashMap::default(),
     };
     if !search.first()? {
@@ -243,8 +244,18 @@ struct Search<'a> {
     runs: u64,
     /// The number of the pass.
     pass: usize,
+    /// Conditions of which no solution failed: not worth another look, whatever the pass allows.
+    hopeless: FxHashSet<u64>,
     /// Literals of classes that were made.
     classes: FxHashMap<(InputByte, Class), Item>,
+}
+
+/// What runs say about a try.
+enum Verdict {
+    /// It is surely better.
+    Better(Share),
+    /// It is not, or that would take too many runs to see.
+    NotBetter(Share),
 }
 
 /// The best condition so far, in its layouts, and what it surely costs.
@@ -320,7 +331,8 @@ impl Search<'_> {
         if let Some(results) = self.sample(&weak, layout.as_deref(), CHECK_RUNS)? {
             self.share = Share::default();
             self.share.add(&results);
-            if self.cost() <= best.cost {
+            let often = self.share.value() >= LEAST_SHARE * self.first;
+            if often && self.cost() <= best.cost {
                 *best = self.best();
                 return Ok(true);
             }
@@ -449,12 +461,22 @@ impl Search<'_> {
     /// Runs on solutions of another condition until it is clear whether it is better.
     fn attempt(&mut self, changed: Weak, floor: f64, patience: u32) -> Result<bool, Broken> {
         let gain = self.weak.bits() - changed.bits();
-        let better = self.better(gain, 0.0, &changed, None, floor, patience)?;
-        if let Some(share) = better {
-            self.weak = changed;
-            self.accept(share);
+        let key = changed.key();
+        if self.hopeless.contains(&key) {
+            return Ok(false);
         }
-        Ok(better.is_some())
+        match self.better(gain, 0.0, &changed, None, floor, patience)? {
+            Verdict::Better(share) => {
+                self.weak = changed;
+                self.accept(share);
+                return Ok(true);
+            }
+            Verdict::NotBetter(share) if share.hits == 0 && share.runs >= LEAST_RUNS => {
+                self.hopeless.insert(key);
+            }
+            Verdict::NotBetter(_) => {}
+        }
+        Ok(false)
     }
 
     fn accept(&mut self, share: Share) {
@@ -473,7 +495,7 @@ impl Search<'_> {
         layout: Option<&Layout>,
         floor: f64,
         patience: u32,
-    ) -> Result<Option<Share>, Broken> {
+    ) -> Result<Verdict, Broken> {
         let (now, gain) = (self.share.value(), gain - wanted);
         // Where the share is below the floor already, it must not fall much further.
         let floor = (floor * self.first).min(0.85 * now).max(LEAST_SHARE * self.first);
@@ -481,20 +503,20 @@ impl Search<'_> {
         let mut share = Share::default();
         let mut batch = self.oracle.width().max(2);
         while share.runs < patience {
-            let Some(results) = self.sample(changed, layout, batch)? else { return Ok(None) };
+            let Some(results) = self.sample(changed, layout, batch)? else { break };
             share.add(&results);
             if share.at_most(2.0 * DOUBT) < least {
-                return Ok(None);
+                break;
             }
             let surely = share.at_least(DOUBT);
             let enough =
                 share.runs >= LEAST_RUNS && share.hits >= LEAST_HITS && share.value() >= floor;
             if enough && gain + surely.log2() > now.log2() {
-                return Ok(Some(share));
+                return Ok(Verdict::Better(share));
             }
             batch = (batch * 2).min(16);
         }
-        Ok(None)
+        Ok(Verdict::NotBetter(share))
     }
 
     /// Runs on so many solutions. `None` if the condition cannot be drawn from.

@@ -11,7 +11,7 @@ use stunt_models::ByteSet;
 
 use super::super::layout::{Cut, Layout};
 use super::super::oracle::Broken;
-use super::{Best, LEAST_GAIN, Search};
+use super::{Best, LEAST_GAIN, Search, Verdict};
 
 /// How long a gap may become, one after the other: what does not do with a few bytes more will not with many.
 const LONGEST: [usize; 4] = [4, 16, 64, MOST_TAKEN];
@@ -76,7 +76,7 @@ impl Search<'_> {
             let weak = self.weak.clone();
             let better = self.better(gain, WANTED * gain, &weak, Some(&layout), FLOOR, PATIENCE)?;
             let mut kept = false;
-            if let Some(share) = better {
+            if let Verdict::Better(share) = better {
                 self.layout = Some(Rc::new(layout));
                 self.accept(share);
                 kept = self.keep(best)?;
