@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use stunt_leakage::ByteLeak;
+use stunt_leakage::{Bits, ByteLeak};
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::{Failure, Original};
 use stunt_search::PathCondition;
@@ -144,7 +144,7 @@ impl Job<'_> {
         self.progress.stage("growing what is free");
         let most = oracle.runs() + self.allowed.runs / u64::from(TRYING_AGAIN);
         while begun.elapsed() < time {
-            let places = starts[0].places();
+            let places = starts[0].places.clone();
             let input = starts[0].input.clone();
             let left = most.saturating_sub(oracle.runs());
             let grown = interrupt::search(|cancel| {
@@ -165,8 +165,12 @@ impl Job<'_> {
 
 /// An input that fails, and its path.
 pub(super) struct Start {
-    /// What the path reveals.
+    /// What the path reveals,
+    pub(super) total: Bits,
+    /// at most,
     pub(super) bits: f64,
+    /// and what of it about each byte.
+    places: Vec<Place>,
     pub(super) path: Followed,
     pub(super) input: Original,
 }
@@ -175,17 +179,12 @@ impl Start {
     pub(super) fn new(mut path: Followed, input: &Original) -> Self {
         let mut condition = PathCondition::new(&mut path.pool, &path.tests, input);
         condition.ease(input);
-        let bits = condition.total().upper();
-        debug!(bits, "a path to start from");
-        Self { bits, path, input: input.clone() }
-    }
-
-    /// What the path reveals about each byte.
-    fn places(&mut self) -> Vec<Place> {
-        let mut condition = PathCondition::new(&mut self.path.pool, &self.path.tests, &self.input);
-        condition.ease(&self.input);
+        let measured = condition.measure();
         let place = |leak: &ByteLeak| Place { byte: leak.byte, bits: leak.bits.upper() };
-        condition.measure().bytes.iter().map(place).collect()
+        let places = measured.bytes.iter().map(place).collect();
+        let (total, bits) = (measured.total, measured.total.upper());
+        debug!(bits, "a path to start from");
+        Self { total, bits, places, path, input: input.clone() }
     }
 
     /// This one, or that path of an input, if it reveals less: a relaxed condition says less, but

@@ -42,16 +42,14 @@ impl Job<'_> {
         }
         let time = if pace > SLOW { self.without_measuring(pace) } else { time };
         let relax = self.arguments.relaxations();
-        let mut followed = match self.follow(failure, relax)? {
+        let followed = match self.follow(failure, relax)? {
             Ok(followed) => followed,
             Err(halt) => return self.blackbox(failure, &halt.why, rng),
         };
         let span = info_span!("weaken").entered();
         let original = &self.base();
-        let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, original);
-        condition.ease(original);
-        let (size, relaxed) = (condition.size(), condition.total());
-        let mut own = Start { bits: relaxed.upper(), path: followed, input: original.clone() };
+        let mut own = Start::new(followed, original);
+        let (size, relaxed) = (8 * original.hidden().len(), own.total);
         let mut path_leak = relaxed;
         if let Ok(mut plain) = self.follow(failure, Relaxations::NONE)? {
             let mut condition = PathCondition::new(&mut plain.pool, &plain.tests, original);

@@ -49,6 +49,12 @@ impl ByteSet {
         self.0[usize::from(value >> 6)] >> (value & 63) & 1 == 1
     }
 
+    /// What is in one of both.
+    #[must_use]
+    pub fn union(&self, other: &ByteSet) -> ByteSet {
+        self.complement().intersect(&other.complement()).complement()
+    }
+
     /// The values in both sets.
     #[must_use]
     pub fn intersect(&self, other: &ByteSet) -> ByteSet {

@@ -1,7 +1,6 @@
 //! Runs that are copies of one loaded process are like fresh ones, whatever the run before did.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use stunt_native::{Command, Containment, Ending, Error, InputFile, Native, Stdin, find};

@@ -22,7 +22,7 @@ use super::confidence::Share;
 use super::drops::{Group, Order, Stretches, Which, groups};
 use super::layout::{Arranged, Layout};
 use super::oracle::{Broken, Oracle};
-use super::parts::{Draws, Item, Parts, Weak};
+use super::parts::{Draws, Item, Part, Parts, Weak};
 use super::sets::{self, Class};
 use crate::{Double, Measured};
 
@@ -43,8 +43,12 @@ const CHECK_RUNS: usize = 32;
 const LEAST_SHARE: f64 = 0.05;
 /// A try that promises less than this, in bits, is not made.
 const LEAST_GAIN: f64 = 0.15;
-/// A byte that reveals less than this, in bits, does not get its values tried.
+/// What reveals less than this, in bits, does not get the values of its bytes tried,
 const LEAST_FOR_SETS: f64 = 1.0;
+/// nor do more bytes that depend on each other than this;
+const MOST_UNTIED: usize = 32;
+/// and if so many of them, one after the other, have no other value that fails, the rest are not tried.
+const MOST_IN_VAIN: usize = 6;
 
 /// A pass over the condition.
 struct Pass {
@@ -552,41 +556,79 @@ impl Search<'_> {
         self.oracle.fails(inputs)
     }
 
-    /// Gives bytes that are still fixed the values with which the program fails.
+    /// Gives bytes that are still fixed the values with which the program fails; at last those that depend
+    /// on each other, each by itself.
     fn byte_sets(&mut self) -> Result<(), Broken> {
-        let mut open: Vec<(InputByte, ByteSet, f64)> = Vec::new();
-        for part in &self.weak.parts {
-            if let Some((byte, values)) = part.single()
-                && part.bits() >= LEAST_FOR_SETS
-            {
-                open.push((byte, values, part.bits()));
-            }
-        }
-        open.sort_by(|a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-        for (byte, known, _) in open {
+        let mut open: Vec<Rc<Part>> =
+            self.weak.parts.iter().filter(|part| part.bits() >= LEAST_FOR_SETS).cloned().collect();
+        open.retain(|part| part.bytes.len() <= MOST_UNTIED);
+        open.sort_by(|a, b| {
+            let bytes = a.bytes.len().cmp(&b.bytes.len());
+            bytes.then(b.bits().total_cmp(&a.bits())).then(a.bytes.cmp(&b.bytes))
+        });
+        for part in open {
             if self.over() {
                 break;
             }
-            let mut good = self.failing(byte, sets::first_values(known))?;
-            if good.is_empty() {
-                continue;
+            // It may be another one by now.
+            if self.weak.parts.iter().any(|it| Rc::ptr_eq(it, &part)) {
+                self.sets_of(&part)?;
             }
-            let tried = known.complement().intersect(&sets::first_values(known).complement());
-            for value in self.failing(byte, tried)?.iter().chain(known.iter()) {
-                good.insert(value);
-            }
-            let literal = sets::literal(self.parts.pool, byte, good);
-            let item = self.parts.add(literal, 0);
-            let weak = self.weak.clone();
-            let Some(part) =
-                weak.parts.iter().find(|it| it.single().is_some_and(|(own, _)| own == byte))
-            else {
-                continue;
-            };
-            let changed = self.parts.changed(&weak, &part.items, &[item]);
-            self.attempt(changed, 0.25, 64)?;
         }
         Ok(())
+    }
+
+    /// The same for the bytes of one part.
+    fn sets_of(&mut self, part: &Part) -> Result<(), Broken> {
+        let (mut items, mut bits, mut in_vain) = (Vec::new(), 0.0, 0);
+        for &byte in &part.bytes {
+            let known = match part.single() {
+                Some((_, values)) => values,
+                None => ByteSet::range(self.parts.own(byte), self.parts.own(byte)),
+            };
+            let good = self.failing_values(byte, known)?;
+            in_vain = if good == known { in_vain + 1 } else { 0 };
+            if in_vain == MOST_IN_VAIN.min(part.bytes.len()) || self.over() {
+                return Ok(());
+            }
+            bits += 8.0 - f64::from(good.len()).log2();
+            let literal = sets::literal(self.parts.pool, byte, good);
+            items.push(self.parts.add(literal, 0));
+        }
+        if part.bits() - bits < LEAST_GAIN {
+            return Ok(());
+        }
+        let weak = self.weak.clone();
+        let changed = self.parts.changed(&weak, &part.items, &items);
+        self.attempt(changed, 0.25, 64)?;
+        Ok(())
+    }
+
+    /// The values of a byte that fail beside those that are known to, as far as a few of each kind show it.
+    fn failing_values(&mut self, byte: InputByte, known: ByteSet) -> Result<ByteSet, Broken> {
+        let kinds: Vec<ByteSet> = sets::kinds().collect();
+        let mut tried = sets::near(known);
+        for kind in &kinds {
+            tried = tried.union(&sets::some_of(kind));
+        }
+        tried = tried.intersect(&known.complement());
+        let mut good = self.failing(byte, tried)?;
+        if good.is_empty() {
+            return Ok(known);
+        }
+        good = good.union(&known);
+        tried = tried.union(&known);
+        for kind in kinds {
+            let some = sets::some_of(&kind).intersect(&known.complement());
+            let open = kind.intersect(&tried.complement());
+            let hits = some.intersect(&good).len();
+            if hits == some.len() && hits > 0 {
+                good = good.union(&open);
+            } else if hits > 0 {
+                good = good.union(&self.failing(byte, open)?);
+            }
+        }
+        Ok(good)
     }
 
     /// Which of these values of a byte fail, with everything else drawn.

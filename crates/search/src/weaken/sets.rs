@@ -2,8 +2,9 @@
 //!
 //! Classes of characters are tried on whole stretches of bytes; single values on bytes that are still
 //! fixed after that. A test often says that a byte is what it was, where the failure would do with any digit, or with
-//! the letter in the other case. A few values that are likely to do are tried first; if none does,
-//! the byte is left as it is.
+//! the letter in the other case. A few values of each kind are tried first: if all of them do, the kind is
+//! taken to do, if some do, each value of the kind is tried, and if none does, none of the kind. Whether that
+//! is right is seen when it is tried as a whole.
 
 use stunt_models::ByteSet;
 use stunt_terms::{InputByte, Pool, Term};
@@ -33,10 +34,33 @@ impl Class {
     }
 }
 
-/// Values that stand for their kind, and the neighbours of the one that is known to do.
-pub(super) fn first_values(known: ByteSet) -> ByteSet {
-    let mut values =
-        ByteSet::filter(|value| b"07Amz \t\n\0\x01.,-/\"{\x80\xc3\xff".contains(&value));
+/// Kinds of values: what a program takes one of, it mostly takes all of. They share none, and leave none out.
+const KINDS: [fn(u8) -> bool; 8] = [
+    |value| value.is_ascii_digit(),
+    |value| value.is_ascii_lowercase(),
+    |value| value.is_ascii_uppercase(),
+    |value| matches!(value, b' ' | b'\t'..=b'\r'),
+    |value| value.is_ascii_punctuation(),
+    |value| value.is_ascii_control() && !matches!(value, b'\t'..=b'\r'),
+    |value| (0x80..0xc0).contains(&value),
+    |value| value >= 0xc0,
+];
+
+/// The values of each kind.
+pub(super) fn kinds() -> impl Iterator<Item = ByteSet> {
+    KINDS.iter().map(|kind| ByteSet::filter(kind))
+}
+
+/// Some values that stand for all of a kind: at both ends of it, and between.
+pub(super) fn some_of(kind: &ByteSet) -> ByteSet {
+    let last = kind.len().saturating_sub(1);
+    let some: Vec<u8> = [0, last / 3, last].iter().filter_map(|&rank| kind.nth(rank)).collect();
+    ByteSet::filter(|value| some.contains(&value))
+}
+
+/// The neighbours of values that are known to do: the letter in the other case, the next number.
+pub(super) fn near(known: ByteSet) -> ByteSet {
+    let mut values = ByteSet::NONE;
     for value in known.iter().take(4) {
         for near in
             [value ^ 0x20, value ^ 1, value ^ 0x80, value.wrapping_add(1), value.wrapping_sub(1)]
@@ -89,9 +113,22 @@ mod tests {
     }
 
     #[test]
-    fn first_values_are_new() {
+    fn every_value_is_of_one_kind() {
+        for value in 0..=u8::MAX {
+            assert_eq!(kinds().filter(|kind| kind.contains(value)).count(), 1, "{value}");
+        }
+        for kind in kinds() {
+            let some = some_of(&kind);
+            assert_eq!(some.len(), 3);
+            assert!(some.intersect(&kind.complement()).is_empty());
+        }
+        assert_eq!(some_of(&ByteSet::range(7, 7)).len(), 1);
+    }
+
+    #[test]
+    fn neighbours_are_new() {
         let known = ByteSet::range(b'0', b'9');
-        assert!(first_values(known).intersect(&known).is_empty());
-        assert!(first_values(ByteSet::range(b'G', b'G')).contains(b'g'));
+        assert!(near(known).intersect(&known).is_empty());
+        assert!(near(ByteSet::range(b'G', b'G')).contains(b'g'));
     }
 }

@@ -9,47 +9,72 @@ use std::ops::Range;
 
 use super::records::{counted, records};
 
-/// The bytes that are cut out, and a number that has to become smaller with them.
+/// Parts of an input that are cut out, or become something else.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Edit {
-    /// In order; they neither touch nor overlap.
-    cuts: Vec<Range<usize>>,
-    /// Where the number is, and its new bytes; before the first cut.
-    count: Option<(usize, Vec<u8>)>,
+    /// What is where, and what takes its place; in order, without overlap.
+    changes: Vec<(Range<usize>, Vec<u8>)>,
 }
 
 impl Edit {
     pub(super) fn cut(range: Range<usize>) -> Edit {
-        Edit { cuts: vec![range], count: None }
+        Edit::instead(range, &[])
+    }
+
+    /// Something else in the place of a part.
+    pub(super) fn instead(range: Range<usize>, other: &[u8]) -> Edit {
+        Edit { changes: vec![(range, other.to_vec())] }
     }
 
     /// A cut, and the new bytes of a number before it.
     pub(super) fn counted(range: Range<usize>, at: usize, number: Vec<u8>) -> Edit {
-        Edit { cuts: vec![range], count: Some((at, number)) }
+        Edit { changes: vec![(at..at + number.len(), number), (range, Vec::new())] }
     }
 
     fn both(first: Range<usize>, second: Range<usize>) -> Edit {
-        Edit { cuts: vec![first, second], count: None }
+        Edit { changes: vec![(first, Vec::new()), (second, Vec::new())] }
     }
 
-    /// Where the first cut is.
+    /// Where the first change is.
     pub(super) fn start(&self) -> usize {
-        self.cuts[0].start
+        self.changes[0].0.start
     }
 
     /// The input after it.
     pub(super) fn apply(&self, bytes: &[u8]) -> Vec<u8> {
         let mut left = Vec::with_capacity(bytes.len());
         let mut at = 0;
-        for cut in &self.cuts {
-            left.extend_from_slice(&bytes[at..cut.start]);
-            at = cut.end;
+        for (range, other) in &self.changes {
+            left.extend_from_slice(&bytes[at..range.start]);
+            left.extend_from_slice(other);
+            at = range.end;
         }
         left.extend_from_slice(&bytes[at..]);
-        if let Some((at, count)) = &self.count {
-            left[*at..at + count.len()].copy_from_slice(count);
-        }
         left
+    }
+
+    /// Where a part is after it, if nothing of it was changed or cut.
+    pub(super) fn moved(&self, part: &Range<usize>) -> Option<Range<usize>> {
+        let mut start = part.start;
+        for (range, other) in &self.changes {
+            if range.start >= part.end {
+                break;
+            }
+            if range.end > part.start {
+                return None;
+            }
+            start = start + other.len() - range.len();
+        }
+        Some(start..start + part.len())
+    }
+
+    /// How many bytes fewer there are after it.
+    fn taken(&self) -> usize {
+        let (before, after) =
+            self.changes.iter().fold((0, 0), |(before, after), (range, other)| {
+                (before + range.len(), after + other.len())
+            });
+        before.saturating_sub(after)
     }
 }
 
@@ -74,6 +99,8 @@ pub(super) enum Class {
     BracketPairs,
     /// A word, or the end of it, wherever it stands: names are the same in all places.
     Words,
+    /// So many tokens, which become a plain number; a long number becomes a short one that is about as large.
+    Instead(usize),
     /// A number, as many bytes, and what may belong to them.
     Records,
     /// The last bytes of a record, with its number.
@@ -104,6 +131,7 @@ impl Class {
             Class::Brackets => in_order(brackets(bytes)),
             Class::BracketPairs => in_order(bracket_pairs(bytes)),
             Class::Words => in_order(words(bytes)),
+            Class::Instead(size) => in_order(instead(bytes, size)),
             Class::Records => in_order(records(bytes)),
             Class::Counted => in_order(counted(bytes)),
         }
@@ -112,9 +140,7 @@ impl Class {
 
 fn in_order(mut edits: Vec<Edit>) -> Vec<Edit> {
     // Among those that begin at the same place, the one that takes most comes first.
-    let taken = |edit: &Edit| edit.cuts.iter().map(ExactSizeIterator::len).sum::<usize>();
-    edits.retain(|edit| taken(edit) > 0);
-    edits.sort_by_key(|edit| (edit.start(), usize::MAX - taken(edit)));
+    edits.sort_by_key(|edit| (edit.start(), usize::MAX - edit.taken()));
     edits
 }
 
@@ -247,10 +273,35 @@ fn words(bytes: &[u8]) -> Vec<Edit> {
         kept.retain(|&kept| kept < word.len());
         kept.sort_unstable();
         kept.dedup();
-        edits.extend(kept.into_iter().map(|kept| Edit {
-            cuts: places.iter().map(|&at| at + kept..at + word.len()).collect(),
-            count: None,
+        edits.extend(kept.into_iter().map(|kept| {
+            let cut = |&at: &usize| (at + kept..at + word.len(), Vec::new());
+            Edit { changes: places.iter().map(cut).collect() }
         }));
+    }
+    edits
+}
+
+/// What takes the place of words, calls and texts: most languages take it for a value.
+const PLAIN: &[u8] = b"1";
+
+fn instead(bytes: &[u8], size: usize) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for window in tokens(bytes).windows(size + 1) {
+        let range = window[0]..window[size];
+        let part = &bytes[range.clone()];
+        // A word of one byte is no shorter then, but a value needs nothing that a name does: what it
+        // named may go. Numbers stay, or there would be no end.
+        let name = size == 1 && part.len() == 1 && part[0].is_ascii_alphabetic();
+        let ends = [part[0], part[part.len() - 1]];
+        if name || (part.len() > PLAIN.len() && !ends.iter().any(u8::is_ascii_whitespace)) {
+            edits.push(Edit::instead(range.clone(), PLAIN));
+        }
+        if size == 1 && part.iter().all(u8::is_ascii_digit) {
+            let short = format!("{}e{}", part[0] as char, part.len() - 1);
+            if short.len() < part.len() {
+                edits.push(Edit::instead(range, short.as_bytes()));
+            }
+        }
     }
     edits
 }
@@ -304,6 +355,27 @@ mod tests {
     }
 
     #[test]
+    fn words_and_calls_become_a_value() {
+        assert_eq!(after(Class::Instead(3), b"f() x"), ["1 x", "f(1"]);
+        let edits = Class::Instead(1).edits(b"name=v+123456");
+        let left: Vec<Vec<u8>> = edits.iter().map(|edit| edit.apply(b"name=v+123456")).collect();
+        let left: Vec<String> = left.iter().map(|it| String::from_utf8_lossy(it).into()).collect();
+        assert_eq!(left, ["1=v+123456", "name=1+123456", "name=v+1", "name=v+1e5"]);
+        assert!(Class::Instead(1).edits(b"1 7 (").is_empty(), "numbers stay");
+    }
+
+    #[test]
+    fn parts_move_with_what_is_cut_before_them() {
+        let edit = Edit::counted(4..6, 1, vec![9]);
+        assert_eq!(edit.apply(b"0123456789"), b"0\t236789");
+        assert_eq!(edit.moved(&(0..1)), Some(0..1));
+        assert_eq!(edit.moved(&(2..4)), Some(2..4));
+        assert_eq!(edit.moved(&(6..8)), Some(4..6));
+        assert_eq!(edit.moved(&(5..7)), None);
+        assert_eq!(edit.moved(&(1..2)), None);
+    }
+
+    #[test]
     fn nothing_is_cut_out_of_nothing() {
         let all = [
             Class::Lines(1),
@@ -315,6 +387,7 @@ mod tests {
             Class::Brackets,
             Class::BracketPairs,
             Class::Words,
+            Class::Instead(2),
             Class::Records,
             Class::Counted,
         ];

@@ -60,6 +60,8 @@ const SIZES: [usize; 16] = [16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 
 const WIDEST_WINDOW: usize = 6;
 /// What is dear to try may take so many runs at least.
 const LEAST_DEAR: u64 = 1000;
+/// The most tokens that become a plain number.
+const WIDEST_INSTEAD: usize = 4;
 /// The most tokens that are cut together with one somewhere behind them.
 const WIDEST_PAIRED: usize = 16;
 
@@ -124,26 +126,34 @@ impl Reduction<'_> {
     /// Everything of every small size, until nothing goes: what is needed may not be when other things
     /// are gone. What is dear to try comes when the rest is done.
     fn finely(&mut self) -> Result<(), Broken> {
-        let mut sizes = &FIRST_SIZES[..];
+        let tokens = FIRST_SIZES.into_iter().map(Class::Tokens);
+        let cheap: Vec<Class> =
+            [Class::Brackets].into_iter().chain(tokens).chain([Class::Words]).collect();
+        let plain = (1..=WIDEST_INSTEAD).rev().map(Class::Instead);
+        let windows = (1..=WIDEST_WINDOW).rev().map(Class::Window);
+        let others = SIZES.into_iter().filter(|size| !FIRST_SIZES.contains(size));
+        let stages: [Vec<Class>; 4] =
+            [cheap, plain.collect(), windows.collect(), others.map(Class::Tokens).collect()];
+        let pairs = (1..=WIDEST_PAIRED).map(Class::TokenPairs);
+        let dear: Vec<Class> =
+            [Class::Lines(1), Class::BracketPairs, Class::Counted, Class::LinePairs]
+                .into_iter()
+                .chain(pairs)
+                .collect();
         loop {
             let before = self.runs;
-            let mut shorter = self.pass(Class::Brackets)?;
-            for &size in sizes {
-                shorter |= self.pass(Class::Tokens(size))?;
+            let mut shorter = false;
+            for stage in &stages {
+                for &class in stage {
+                    shorter |= self.pass(class)?;
+                }
+                if shorter {
+                    break;
+                }
             }
-            shorter |= self.pass(Class::Words)?;
-            for size in (1..=WIDEST_WINDOW).rev() {
-                shorter |= self.pass(Class::Window(size))?;
-            }
-            if !shorter && sizes.len() < SIZES.len() {
-                sizes = &SIZES;
-                continue;
-            }
-            let dear = [Class::Lines(1), Class::BracketPairs, Class::Counted, Class::LinePairs];
-            let pairs = (1..=WIDEST_PAIRED).map(Class::TokenPairs);
             // A round of these may cost as much as the one before it.
             let left = self.runs.saturating_sub((before - self.runs).max(LEAST_DEAR));
-            for class in dear.into_iter().chain(pairs) {
+            for &class in &dear {
                 if shorter || self.runs < left {
                     break;
                 }
