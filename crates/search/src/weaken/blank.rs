@@ -14,11 +14,12 @@
 use stunt_terms::InputByte;
 
 use super::oracle::{Broken, Oracle};
+use super::sums::{Sum, sums};
 
 /// What bytes are blanked with, each where those before do not do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fillers {
-    /// A letter, a digit, a space, a zero.
+    /// A letter, a digit, a space, a zero, a one where there are zeros already.
     Letters,
     /// Mixed text, and only where that will not do the others.
     Text,
@@ -26,12 +27,13 @@ pub enum Fillers {
 
 impl Fillers {
     fn all(self) -> &'static [Filler] {
-        const ALL: [Filler; 5] = [
+        const ALL: [Filler; 6] = [
             Filler::Text,
             Filler::Byte(b'a'),
             Filler::Byte(b'0'),
             Filler::Byte(b' '),
             Filler::Byte(0),
+            Filler::Byte(1),
         ];
         match self {
             Fillers::Text => &ALL,
@@ -92,11 +94,14 @@ pub fn blank(
 ) -> Result<Vec<Vec<u8>>, Broken> {
     let mut best = input.to_vec();
     let mut done = vec![false; hidden.len()];
-    for &filler in fillers.all() {
+    let sums = Sums::of(input, hidden);
+    let is_text = !input.iter().any(|source| source.contains(&0));
+    let fitting = |filler: &&Filler| !is_text || !matches!(filler, Filler::Byte(1));
+    for &filler in fillers.all().iter().filter(fitting) {
         // One filler may undo nothing of another: what is blank stays as it is.
         loop {
             let before = done.iter().filter(|&&it| it).count();
-            pass(&mut best, hidden, &mut done, filler, oracle, &mut runs, over)?;
+            pass(&mut best, &sums, hidden, &mut done, filler, oracle, &mut runs, over)?;
             let gained = done.iter().filter(|&&it| it).count() - before;
             if gained * 20 < hidden.len() || runs == 0 || over() {
                 break;
@@ -106,9 +111,26 @@ pub fn blank(
     Ok(best)
 }
 
+/// The sums of an input that may change, source by source.
+struct Sums(Vec<(usize, Sum)>);
+
+impl Sums {
+    fn of(input: &[Vec<u8>], hidden: &[InputByte]) -> Self {
+        let mut all = Vec::new();
+        for (number, source) in input.iter().enumerate() {
+            let changes = |at: usize| hidden.contains(&InputByte::new(number as u16, at as u32));
+            let found = sums(source).into_iter().filter(|sum| sum.place().all(changes));
+            all.extend(found.map(|sum| (number, sum)));
+        }
+        Self(all)
+    }
+}
+
 /// Tries windows of all widths once.
+#[allow(clippy::too_many_arguments)]
 fn pass(
     best: &mut Vec<Vec<u8>>,
+    sums: &Sums,
     hidden: &[InputByte],
     done: &mut [bool],
     filler: Filler,
@@ -130,13 +152,13 @@ fn pass(
                 (0..batch).map(|i| start + i * step).filter(|&at| at < open.len()).collect();
             let window = |at: usize| (open[at], open[(at + width).min(open.len()) - 1]);
             let candidates: Vec<Vec<Vec<u8>>> =
-                starts.iter().map(|&at| blanked(best, hidden, window(at), filler)).collect();
+                starts.iter().map(|&at| blanked(best, sums, hidden, window(at), filler)).collect();
             *runs -= candidates.len() as u64;
             let results = oracle.fails(&candidates)?;
             let mut first = results.iter().position(|&fails| fails);
             if let (Some(at), Some(check)) = (first, filler.check()) {
                 *runs = runs.saturating_sub(1);
-                let other = blanked(best, hidden, window(starts[at]), check);
+                let other = blanked(best, sums, hidden, window(starts[at]), check);
                 if !oracle.fails(&[other])?[0] {
                     first = None;
                 }
@@ -157,9 +179,11 @@ fn pass(
     Ok(())
 }
 
-/// The input with a window of its bytes blanked; bytes that are blank already take on this filler.
+/// The input with a window of its bytes blanked, and its sums made right; bytes that are blank already take on
+/// this filler.
 fn blanked(
     best: &[Vec<u8>],
+    sums: &Sums,
     hidden: &[InputByte],
     (from, to): (usize, usize),
     filler: Filler,
@@ -167,6 +191,9 @@ fn blanked(
     let mut candidate = best.to_vec();
     for byte in &hidden[from..=to] {
         candidate[usize::from(byte.source)][byte.offset as usize] = filler.at(*byte);
+    }
+    for (source, sum) in &sums.0 {
+        sum.repair(&mut candidate[*source]);
     }
     candidate
 }

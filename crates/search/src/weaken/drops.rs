@@ -3,7 +3,7 @@
 //! A stretch of neighbours is tried as a whole, then its halves, so that what a failure does not
 //! need goes in a few tries however long it is. Nothing here runs a program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stunt_terms::InputByte;
 
@@ -14,6 +14,9 @@ use super::parts::{Item, Parts, Weak};
 pub(super) enum Order {
     /// A group for each byte: all literals that look at it.
     Bytes,
+    /// The same for bytes that literals over many bytes look at, a sum for instance, without these: what else
+    /// is asked of a byte may go while its sum stays right.
+    BytesUnderSums,
     /// A group for each place in the code: all literals that come from there.
     Code,
     /// A group for each literal: by its place in the code, and there by its first byte.
@@ -31,6 +34,9 @@ pub(super) enum Which {
     All,
 }
 
+/// A literal over more bytes than this is a sum.
+const MANY: usize = 8;
+
 /// A literal that reveals no more than this, in bits, costs little and mostly saves a run from ending
 /// early: that a letter is no quote, or that it is ASCII where text must be UTF-8.
 const STRONG: f64 = 1.05;
@@ -42,6 +48,11 @@ impl Which {
             (Which::Strong, Some(weight)) => weight >= STRONG,
         }
     }
+}
+
+/// Whether a literal is about many bytes at once.
+pub(super) fn is_sum(parts: &Parts<'_>, item: Item) -> bool {
+    parts.pool.support(parts.literals[item as usize].term).iter().nth(MANY).is_some()
 }
 
 /// Literals that go together.
@@ -57,12 +68,21 @@ pub(super) struct Group {
 pub(super) fn groups(parts: &Parts<'_>, weak: &Weak, order: Order, which: Which) -> Vec<Group> {
     let items = weak.items().filter(|&item| which.takes(parts, item));
     match order {
-        Order::Bytes => {
+        Order::Bytes | Order::BytesUnderSums => {
             let mut by_byte: BTreeMap<InputByte, Vec<Item>> = BTreeMap::new();
+            let mut summed: BTreeSet<InputByte> = BTreeSet::new();
             for item in items {
-                for byte in parts.pool.support(parts.literals[item as usize].term).iter() {
+                let bytes = parts.pool.support(parts.literals[item as usize].term);
+                if order == Order::BytesUnderSums && is_sum(parts, item) {
+                    summed.extend(bytes.iter());
+                    continue;
+                }
+                for byte in bytes.iter() {
                     by_byte.entry(byte).or_default().push(item);
                 }
+            }
+            if order == Order::BytesUnderSums {
+                by_byte.retain(|byte, _| summed.contains(byte));
             }
             let group = |(byte, items)| Group { items, byte: Some(byte), place: None };
             by_byte.into_iter().map(group).collect()

@@ -35,6 +35,7 @@ mod parts;
 mod search;
 mod sets;
 mod shorten;
+mod sums;
 
 pub use blank::{Fillers, blank};
 pub use confidence::Share;

@@ -7,6 +7,7 @@
 
 mod moves;
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -19,7 +20,7 @@ use stunt_path::{Original, Pin, Test, TestKind};
 use stunt_terms::{InputByte, Pool};
 
 use super::confidence::Share;
-use super::drops::{Group, Order, Stretches, Which, groups};
+use super::drops::{Group, Order, Stretches, Which, groups, is_sum};
 use super::layout::{Arranged, Layout};
 use super::oracle::{Broken, Oracle};
 use super::parts::{Draws, Item, Part, Parts, Weak};
@@ -71,9 +72,10 @@ const fn widen(class: Class, floor: f64, patience: u32) -> Pass {
     Pass { order: Order::Bytes, which: Which::All, class: Some(class), floor, patience }
 }
 
-const PASSES: [Pass; 13] = [
+const PASSES: [Pass; 14] = [
     pass(Order::Code, Which::Strong, 0.75, 24),
     pass(Order::Bytes, Which::All, 0.75, 24),
+    pass(Order::BytesUnderSums, Which::All, 0.25, 48),
     pass(Order::Bytes, Which::Strong, 0.75, 24),
     widen(Class::Ascii, 0.75, 24),
     widen(Class::Printable, 0.75, 24),
@@ -87,9 +89,9 @@ const PASSES: [Pass; 13] = [
     pass(Order::Path, Which::Strong, 0.1, 96),
 ];
 /// After this pass, places in the code are tried two by two.
-const PAIRS_AFTER: usize = 2;
+const PAIRS_AFTER: usize = 3;
 /// After this pass, bytes get the values with which the program fails.
-const SETS_AFTER: usize = 8;
+const SETS_AFTER: usize = 9;
 /// Two by two is for conditions with no more places in the code than this,
 const MOST_PAIRED: usize = 48;
 /// and for the few places that reveal most, each beside every other one.
@@ -292,6 +294,7 @@ impl Search<'_> {
         // Two rounds: what is dropped late may make free what was needed before.
         for round in 0..2 {
             let before = self.weak.bits();
+            self.untie();
             for (number, pass) in PASSES.iter().enumerate() {
                 self.pass = number;
                 self.pass(pass)?;
@@ -310,6 +313,33 @@ impl Search<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Says of bytes that can have one value each, because of what is asked of several at once, just that,
+    /// byte by byte: each may go without the others then, or have other values, and what is asked of others
+    /// stays. The condition is the same.
+    fn untie(&mut self) {
+        let (mut without, mut with) = (Vec::new(), BTreeMap::new());
+        for part in self.weak.parts.iter().filter(|part| part.single().is_none()) {
+            for &item in &part.items {
+                let literal = &self.parts.literals[item as usize];
+                let bytes = || self.parts.pool.support(literal.term).iter();
+                // A sum stays: what it is over may change, if it changes with it.
+                if !is_sum(&self.parts, item) && bytes().all(|byte| part.values(byte).len() == 1) {
+                    without.push(item);
+                    let values = bytes().map(|byte| (byte, (part.values(byte), literal.address)));
+                    with.extend(values);
+                }
+            }
+        }
+        let mut items = Vec::with_capacity(with.len());
+        for (byte, (values, address)) in with {
+            let literal = sets::literal(self.parts.pool, byte, values);
+            items.push(self.parts.add(literal, address));
+        }
+        if !without.is_empty() {
+            self.weak = self.parts.changed(&self.weak.clone(), &without, &items);
+        }
     }
 
     /// What the condition in hand reveals, in all layouts.

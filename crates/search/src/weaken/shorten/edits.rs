@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::records::{counted, records};
+use crate::weaken::sums::Sum;
 
 /// Parts of an input that are cut out, or become something else.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +36,13 @@ impl Edit {
         Edit { changes: vec![(first, Vec::new()), (second, Vec::new())] }
     }
 
+    /// One change more, elsewhere.
+    pub(super) fn and(mut self, range: Range<usize>, other: Vec<u8>) -> Edit {
+        self.changes.push((range, other));
+        self.changes.sort_by_key(|(range, _)| range.start);
+        self
+    }
+
     /// Where the first change is.
     pub(super) fn start(&self) -> usize {
         self.changes[0].0.start
@@ -53,19 +61,44 @@ impl Edit {
         left
     }
 
-    /// Where a part is after it, if nothing of it was changed or cut.
-    pub(super) fn moved(&self, part: &Range<usize>) -> Option<Range<usize>> {
-        let mut start = part.start;
+    /// Where something that begins at a place begins after it, if that place is not within what was changed.
+    fn moved(&self, place: usize) -> Option<usize> {
+        let mut moved = place;
         for (range, other) in &self.changes {
-            if range.start >= part.end {
+            if range.start >= place {
                 break;
             }
-            if range.end > part.start {
+            if range.end > place {
                 return None;
             }
-            start = start + other.len() - range.len();
+            moved = moved + other.len() - range.len();
         }
-        Some(start..start + part.len())
+        Some(moved)
+    }
+
+    /// Some sums after it: those whose own bytes it leaves alone.
+    pub(super) fn sums(&self, sums: &[Sum]) -> Vec<Sum> {
+        let moved = |sum: &Sum| {
+            let place = sum.place();
+            let touched = |(range, _): &(Range<usize>, Vec<u8>)| {
+                range.start < place.end && range.end > place.start
+            };
+            if self.changes.iter().any(touched) {
+                return None;
+            }
+            let over = self.moved(sum.over.start)?..self.moved(place.start)?;
+            (!over.is_empty()).then(|| sum.moved(over))
+        };
+        sums.iter().filter_map(moved).collect()
+    }
+
+    /// The input after it, with its sums made right.
+    pub(super) fn apply_with(&self, bytes: &[u8], sums: &[Sum]) -> Vec<u8> {
+        let mut after = self.apply(bytes);
+        for sum in self.sums(sums) {
+            sum.repair(&mut after);
+        }
+        after
     }
 
     /// How many bytes fewer there are after it.
@@ -101,6 +134,8 @@ pub(super) enum Class {
     Words,
     /// So many tokens, which become a plain number; a long number becomes a short one that is about as large.
     Instead(usize),
+    /// A byte that becomes 0 or 1, in what is no text: sizes and counts that become small ask for less.
+    Lower,
     /// A number, as many bytes, and what may belong to them.
     Records,
     /// The last bytes of a record, with its number.
@@ -132,6 +167,7 @@ impl Class {
             Class::BracketPairs => in_order(bracket_pairs(bytes)),
             Class::Words => in_order(words(bytes)),
             Class::Instead(size) => in_order(instead(bytes, size)),
+            Class::Lower => in_order(lower(bytes)),
             Class::Records => in_order(records(bytes)),
             Class::Counted => in_order(counted(bytes)),
         }
@@ -284,6 +320,17 @@ fn words(bytes: &[u8]) -> Vec<Edit> {
 /// What takes the place of words, calls and texts: most languages take it for a value.
 const PLAIN: &[u8] = b"1";
 
+fn lower(bytes: &[u8]) -> Vec<Edit> {
+    if !bytes.contains(&0) {
+        return Vec::new();
+    }
+    let lowered = |(at, &byte): (usize, &u8)| {
+        let values = [0, 1].into_iter().filter(move |&value| value < byte);
+        values.map(move |value| Edit::instead(at..at + 1, &[value]))
+    };
+    bytes.iter().enumerate().flat_map(lowered).collect()
+}
+
 fn instead(bytes: &[u8], size: usize) -> Vec<Edit> {
     let mut edits = Vec::new();
     for window in tokens(bytes).windows(size + 1) {
@@ -309,6 +356,7 @@ fn instead(bytes: &[u8], size: usize) -> Vec<Edit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weaken::sums::sums;
 
     fn after(class: Class, bytes: &[u8]) -> Vec<String> {
         let edits = class.edits(bytes);
@@ -365,14 +413,27 @@ mod tests {
     }
 
     #[test]
-    fn parts_move_with_what_is_cut_before_them() {
+    fn places_move_with_what_is_cut_before_them() {
         let edit = Edit::counted(4..6, 1, vec![9]);
         assert_eq!(edit.apply(b"0123456789"), b"0\t236789");
-        assert_eq!(edit.moved(&(0..1)), Some(0..1));
-        assert_eq!(edit.moved(&(2..4)), Some(2..4));
-        assert_eq!(edit.moved(&(6..8)), Some(4..6));
-        assert_eq!(edit.moved(&(5..7)), None);
-        assert_eq!(edit.moved(&(1..2)), None);
+        assert_eq!([0, 1, 2, 4, 6].map(|at| edit.moved(at)), [0, 1, 2, 4, 4].map(Some));
+        assert_eq!(edit.moved(5), None);
+    }
+
+    #[test]
+    fn sums_are_right_after_an_edit() {
+        let mut bytes = b"##\x09part of itSUM!--behind".to_vec();
+        let sum = sums(b"123456789\xcb\xf4\x39\x26")[0].moved(3..13);
+        sum.repair(&mut bytes);
+        // Within, before, and behind it.
+        for (edit, over) in [(Edit::counted(5..7, 2, vec![8]), 3..11), (Edit::cut(0..2), 1..11)] {
+            let after = edit.apply_with(&bytes, std::slice::from_ref(&sum));
+            assert_eq!(sums(&after), [sum.moved(over)]);
+        }
+        let behind = Edit::cut(18..20).apply_with(&bytes, std::slice::from_ref(&sum));
+        assert_eq!(sums(&behind), std::slice::from_ref(&sum));
+        // What is cut into is left alone.
+        assert_eq!(Edit::cut(12..14).sums(std::slice::from_ref(&sum)), []);
     }
 
     #[test]
@@ -388,6 +449,7 @@ mod tests {
             Class::BracketPairs,
             Class::Words,
             Class::Instead(2),
+            Class::Lower,
             Class::Records,
             Class::Counted,
         ];

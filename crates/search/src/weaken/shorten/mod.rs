@@ -21,10 +21,13 @@
 
 mod edits;
 mod records;
+mod streams;
 
 pub(super) use self::edits::tokens;
 use self::edits::{Class, Edit};
+use self::streams::Stream;
 use super::oracle::{Broken, Oracle};
+use super::sums::{Sum, sums};
 
 /// How many deletions are tried at once, for every run that is under way at a time.
 const AT_ONCE: usize = 2;
@@ -77,13 +80,49 @@ pub fn shorten(
     runs: u64,
     over: &dyn Fn() -> bool,
 ) -> Result<Vec<Vec<u8>>, Broken> {
-    let mut reduction = Reduction { best: input.to_vec(), source: 0, oracle, runs, over };
+    let sums_of = Vec::new();
+    let mut reduction =
+        Reduction { best: input.to_vec(), source: 0, sums: sums_of, oracle, runs, over };
     for (source, _) in may_change.iter().enumerate().filter(|(_, may)| **may) {
         reduction.source = source;
+        reduction.sums = sums(reduction.bytes());
         reduction.coarsely()?;
+        reduction.pass(Class::Lower)?;
+        reduction.inflated()?;
         reduction.finely()?;
     }
     Ok(reduction.best)
+}
+
+/// The content of a stream, tried within its input.
+struct Within<'a> {
+    stream: &'a Stream,
+    /// The input with the stream as it was found.
+    input: &'a [Vec<u8>],
+    source: usize,
+    sums: &'a [Sum],
+    oracle: &'a mut dyn Oracle,
+}
+
+impl Within<'_> {
+    /// The input with another content of the stream.
+    fn input(&self, content: &[u8]) -> Vec<Vec<u8>> {
+        let mut input = self.input.to_vec();
+        let edit = self.stream.with(content);
+        input[self.source] = edit.apply_with(&self.input[self.source], self.sums);
+        input
+    }
+}
+
+impl Oracle for Within<'_> {
+    fn fails(&mut self, contents: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        let inputs: Vec<Vec<Vec<u8>>> = contents.iter().map(|it| self.input(&it[0])).collect();
+        self.oracle.fails(&inputs)
+    }
+
+    fn width(&self) -> usize {
+        self.oracle.width()
+    }
 }
 
 /// An input on the way to a shorter one.
@@ -91,6 +130,8 @@ struct Reduction<'a> {
     best: Vec<Vec<u8>>,
     /// The source that is made shorter.
     source: usize,
+    /// Its sums, which are kept right.
+    sums: Vec<Sum>,
     oracle: &'a mut dyn Oracle,
     /// Runs that are left.
     runs: u64,
@@ -123,6 +164,38 @@ impl Reduction<'_> {
         Ok(())
     }
 
+    /// Makes the content of a compressed stream shorter, and writes it anew without compression, if the input
+    /// is shorter then.
+    fn inflated(&mut self) -> Result<(), Broken> {
+        let Some(stream) = streams::first(self.bytes()) else { return Ok(()) };
+        let (input, sums) = (self.best.clone(), self.sums.clone());
+        let oracle = &mut *self.oracle;
+        let mut within =
+            Within { stream: &stream, input: &input, source: self.source, sums: &sums, oracle };
+        if self.runs == 0 || !within.fails(&[vec![stream.content.clone()]])?[0] {
+            return Ok(());
+        }
+        let (best, runs) = (vec![stream.content.clone()], (self.runs - 1) / 2);
+        let mut content = Reduction {
+            best,
+            source: 0,
+            sums: Vec::new(),
+            oracle: &mut within,
+            runs,
+            over: self.over,
+        };
+        content.coarsely()?;
+        content.finely()?;
+        self.runs -= 1 + runs - content.runs;
+        let content = content.best.swap_remove(0);
+        let shorter = within.input(&content);
+        if shorter[self.source].len() < self.bytes().len() {
+            self.sums = stream.with(&content).sums(&sums);
+            self.best = shorter;
+        }
+        Ok(())
+    }
+
     /// Everything of every small size, until nothing goes: what is needed may not be when other things
     /// are gone. What is dear to try comes when the rest is done.
     fn finely(&mut self) -> Result<(), Broken> {
@@ -132,8 +205,13 @@ impl Reduction<'_> {
         let plain = (1..=WIDEST_INSTEAD).rev().map(Class::Instead);
         let windows = (1..=WIDEST_WINDOW).rev().map(Class::Window);
         let others = SIZES.into_iter().filter(|size| !FIRST_SIZES.contains(size));
-        let stages: [Vec<Class>; 4] =
-            [cheap, plain.collect(), windows.collect(), others.map(Class::Tokens).collect()];
+        let stages: [Vec<Class>; 5] = [
+            cheap,
+            plain.collect(),
+            vec![Class::Lower],
+            windows.collect(),
+            others.map(Class::Tokens).collect(),
+        ];
         let pairs = (1..=WIDEST_PAIRED).map(Class::TokenPairs);
         let dear: Vec<Class> =
             [Class::Lines(1), Class::BracketPairs, Class::Counted, Class::LinePairs]
@@ -174,7 +252,7 @@ impl Reduction<'_> {
             let tried = &edits[next..edits.len().min(next + batch)];
             let candidate = |edit: &Edit| {
                 let mut candidate = self.best.clone();
-                candidate[self.source] = edit.apply(self.bytes());
+                candidate[self.source] = edit.apply_with(self.bytes(), &self.sums);
                 candidate
             };
             let candidates: Vec<Vec<Vec<u8>>> = tried.iter().map(candidate).collect();
@@ -182,7 +260,9 @@ impl Reduction<'_> {
             let results = self.oracle.fails(&candidates)?;
             match results.iter().position(|&fails| fails) {
                 Some(first) => {
-                    let start = edits[next + first].start();
+                    let (start, sums) =
+                        (edits[next + first].start(), edits[next + first].sums(&self.sums));
+                    self.sums = sums;
                     self.best = candidates.into_iter().nth(first).unwrap_or_default();
                     shorter = true;
                     // What was behind the cut is at its place now.

@@ -1,10 +1,12 @@
 //! What can be cut out of files that are no text: a number before as many bytes is what most of them
 //! are made of.
 
+use std::ops::Range;
+
 use super::edits::Edit;
 
 /// A number in a file that counts bytes behind it.
-struct Count {
+pub(super) struct Count {
     at: usize,
     width: usize,
     value: usize,
@@ -12,12 +14,18 @@ struct Count {
 }
 
 impl Count {
+    /// Where it stands.
+    pub(super) fn place(&self) -> Range<usize> {
+        self.at..self.end()
+    }
+
     /// Where it ends.
     fn end(&self) -> usize {
         self.at + self.width
     }
 
-    fn bytes(&self, value: usize) -> Vec<u8> {
+    /// Another number, written as this one is.
+    pub(super) fn bytes(&self, value: usize) -> Vec<u8> {
         let mut bytes = value.to_be_bytes()[size_of::<usize>() - self.width..].to_vec();
         if self.little_endian {
             bytes.reverse();
@@ -42,6 +50,18 @@ fn counts(bytes: &[u8]) -> impl Iterator<Item = Count> {
             },
         )
     })
+}
+
+/// The numbers that may say how long a part is: directly before it, or before a type of four letters. Of several
+/// at the same place the widest is meant.
+pub(super) fn counts_of(bytes: &[u8], part: &Range<usize>) -> Vec<Count> {
+    let mut found: Vec<Count> = counts(bytes)
+        .filter(|count| [0, 4].iter().any(|extra| count.end() + extra == part.start))
+        .filter(|count| count.value == part.len())
+        .collect();
+    found.sort_by_key(|count| (count.end(), usize::MAX - count.width));
+    found.dedup_by_key(|count| count.end());
+    found
 }
 
 /// The bytes that may stand between a number and what it counts, and behind that: a type of four
