@@ -22,7 +22,9 @@ mod files;
 mod filter;
 mod folders;
 mod follow;
+mod harmless;
 mod landlock;
+mod late;
 mod loaded;
 mod native;
 mod network;
@@ -39,7 +41,7 @@ mod witness;
 mod worker;
 
 pub use check::{check, find};
-pub use command::{Command, InputFile, Stdin};
+pub use command::{Command, Copied, InputFile, Stdin};
 pub use contain::{Containment, Guard, containment};
 pub use error::Error;
 pub use files::Files;

@@ -14,6 +14,7 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
+use crate::loaded::Unfit;
 use crate::run::Run;
 use crate::watch::{Slot, attend};
 use crate::worker::Worker;
@@ -22,6 +23,7 @@ use crate::worker::Worker;
 pub struct Native {
     files: Files,
     folders: Folders,
+    not_late: Unfit,
 }
 
 impl Default for Native {
@@ -38,13 +40,17 @@ impl Native {
     /// for that.
     #[must_use]
     pub fn new() -> Self {
-        Self { files: Files::new(), folders: Folders::new(None) }
+        Self::with(Folders::new(None))
     }
 
     /// A runner that keeps the files of runs below this folder.
     #[must_use]
     pub fn within(folder: &Path) -> Self {
-        Self { files: Files::new(), folders: Folders::new(Some(folder)) }
+        Self::with(Folders::new(Some(folder)))
+    }
+
+    fn with(folders: Folders) -> Self {
+        Self { files: Files::new(), folders, not_late: Unfit::default() }
     }
 
     /// Runs a command to its end.
@@ -99,7 +105,7 @@ impl Native {
             let work = |slot| {
                 let (next, not_done) = (&next, Arc::clone(&not_done));
                 scope.spawn(move || {
-                    let mut worker = Worker::new(&self.files, &self.folders, slot);
+                    let mut worker = Worker::new(&self.files, &self.folders, slot, &self.not_late);
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
                         let Some(command) = commands.get(index) else { break };
