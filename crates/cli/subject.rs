@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Input, InputPlace, Setup};
-use stunt_native::{Command, Containment, InputFile, Native, Stdin};
+use stunt_native::{Command, Containment, Copied, InputFile, Native, Stdin};
 use stunt_path::{Failure, Original};
 use stunt_report::{Connection, Opened, Source, SourceName, Way};
 
@@ -452,7 +452,7 @@ impl Subject {
         let mut command = self.command(&places, Some(input));
         command.files = files;
         command.containment = Containment::Contained;
-        command.loaded_once = true;
+        command.copied = Copied::FromEntry;
         command
     }
 

@@ -3,9 +3,10 @@
 //! Candidates are random: whatever they make the program do, it does in a run that is contained.
 
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use stunt_native::{Command, Native};
+use stunt_native::{Command, Copied, Native};
 use stunt_path::Failure;
 use stunt_search::Oracle;
 use stunt_search::weaken::Broken;
@@ -19,6 +20,8 @@ use crate::subject::Subject;
 const PATIENCE: u32 = 20;
 /// But never before this.
 const LEAST_TIME: Duration = Duration::from_millis(300);
+/// Runs on the original by which copies from before the input are tried.
+const LATE_RUNS: usize = 3;
 
 /// Nobody stops a run of an oracle: between runs there is time enough.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -34,6 +37,8 @@ pub(super) struct NativeOracle<'a> {
     native: Native,
     /// Whether runs are made in the folder that they may write to, and not in the user's.
     elsewhere: bool,
+    /// From where on runs are copies.
+    copied: Copied,
     /// Runs so far.
     runs: u64,
 }
@@ -43,6 +48,8 @@ impl<'a> NativeOracle<'a> {
     pub(super) fn new(job: &Job<'a>, failure: &'a Failure) -> Self {
         let time = (job.native_time * PATIENCE).max(LEAST_TIME).min(job.subject.timeout());
         let (subject, fails_if) = (job.subject, job.fails_if.clone());
+        // What fails now and then may do so by what it drew before it looked at its input.
+        let always = job.share.runs > 0 && job.share.value() >= 1.0;
         Self {
             subject,
             failure,
@@ -51,6 +58,7 @@ impl<'a> NativeOracle<'a> {
             tries: job.tries(),
             native: subject.native(),
             elsewhere: false,
+            copied: if always { Copied::FromInput } else { Copied::FromEntry },
             runs: 0,
         }
     }
@@ -59,6 +67,7 @@ impl<'a> NativeOracle<'a> {
     fn command(&self, input: &[Vec<u8>]) -> Command {
         let mut command = self.subject.on_candidate(input);
         command.time = self.time;
+        command.copied = self.copied;
         if self.elsewhere {
             command.folder = Some(Command::own_folder());
             if let Ok(program) = std::path::absolute(&command.program) {
@@ -66,6 +75,26 @@ impl<'a> NativeOracle<'a> {
             }
         }
         command
+    }
+
+    /// Whether the original fails in copies from before the input, too; if not, they are not made. Of
+    /// some runs in one thread, those after the first are copies.
+    fn agree_late(&mut self, original: &[Vec<u8>]) -> Result<(), Broken> {
+        if self.copied != Copied::FromInput {
+            return Ok(());
+        }
+        let commands = vec![self.command(original); LATE_RUNS];
+        self.runs += commands.len() as u64;
+        let results = Mutex::new(Vec::new());
+        self.native.run_on(1, &commands, &NEVER, &|_, result| {
+            results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
+        });
+        for run in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            if failure_of(&run?, self.fails_if.as_ref()).as_ref() != Some(self.failure) {
+                self.copied = Copied::FromEntry;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -103,6 +132,7 @@ impl Runner for NativeOracle<'_> {
         for elsewhere in [false, true] {
             self.elsewhere = elsewhere;
             if self.fails(&[original.clone(), original.clone()])? == [true, true] {
+                self.agree_late(&original)?;
                 return Ok(true);
             }
         }

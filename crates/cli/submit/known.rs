@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use stunt_client::queue::Kind;
 use stunt_client::{Failure, Server, keep};
-use stunt_native::{Ending, containment};
+use stunt_native::{Copied, Ending, containment};
 use stunt_parcel::Digest;
 use stunt_parcel::messages::{KnownDouble, is_signature};
 use stunt_report::{Limits, Opened, Report, SourceName, visible};
@@ -243,7 +243,7 @@ fn run(
         }
     } else {
         let mut command = subject.on_candidate(&opened.doubles);
-        command.loaded_once = false;
+        command.copied = Copied::Never;
         subject.native().run(&command)?
     };
     if run.ending == Ending::TimedOut {

@@ -1,18 +1,20 @@
 //! How many runs a second one processor does, as a table.
 //!
-//! `cargo run --release -p stunt-native --example rate -- PROGRAM ARGUMENTS` measures this program;
-//! without words, two small ones of the tests that fail, in C and in Rust, are compiled and measured.
+//! `cargo run --release -p stunt-native --example rate -- PROGRAM ARGUMENTS` measures this program; an
+//! argument `@FILE` is an input, of which every run has a file of its own. Without words, two small ones
+//! of the tests that fail, in C and in Rust, are compiled and measured.
 //!
 //! Figures are processor time, of this process and of all that it started: a busy host changes them
 //! little. Beside them stands the time that went by with one run at a time for each processor.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use stunt_native::{Command, Containment, InputFile, Native};
+use stunt_native::{Command, Containment, Copied, InputFile, Native};
 
-/// Runs of each kind.
+/// Runs of each kind, if `RUNS` says nothing else.
 const RUNS: u32 = 1000;
 
 /// The time of processors that this process and its children have used.
@@ -30,7 +32,8 @@ fn row(native: &Native, name: &str, kind: &str, command: &Command) {
     if std::env::var("ONLY").is_ok_and(|only| only != kind) {
         return;
     }
-    let commands = vec![command.clone(); RUNS as usize];
+    let runs = std::env::var("RUNS").ok().and_then(|it| it.parse().ok()).unwrap_or(RUNS);
+    let commands = vec![command.clone(); runs as usize];
     let mut failed = 0;
     let mut all = |workers: usize| {
         native.run_on(workers, &commands, &AtomicBool::new(false), &mut |_, result| {
@@ -39,30 +42,46 @@ fn row(native: &Native, name: &str, kind: &str, command: &Command) {
     };
     let before = used();
     all(1);
-    let processor = (used() - before) / RUNS;
+    let processor = (used() - before) / runs;
     let start = Instant::now();
     all(std::thread::available_parallelism().map_or(1, Into::into));
-    let wall = start.elapsed() / RUNS;
+    let wall = start.elapsed() / runs;
     let rate = |each: Duration| 1.0 / each.as_secs_f64().max(1e-9);
     println!(
         "| {name} | {kind} | {} µs | {:.0} | {:.0} | {:.0} % |",
         processor.as_micros(),
         rate(processor),
         rate(wall),
-        100.0 * f64::from(failed) / f64::from(2 * RUNS),
+        100.0 * f64::from(failed) / f64::from(2 * runs),
     );
 }
 
 fn rows(native: &Native, name: &str, fresh: &Command) {
-    let mut copies = fresh.clone();
-    copies.loaded_once = true;
-    for (kind, command) in [("fresh", fresh), ("copies", &copies)] {
-        row(native, name, kind, command);
-        let mut contained = command.clone();
-        contained.containment = Containment::Contained;
-        contained.files = vec![InputFile { name: "input".into(), bytes: vec![7; 1000].into() }];
-        row(native, name, &format!("{kind}, contained, with a file"), &contained);
+    for (kind, copied) in [
+        ("fresh", Copied::Never),
+        ("copies", Copied::FromEntry),
+        ("late copies", Copied::FromInput),
+    ] {
+        let mut command = fresh.clone();
+        command.copied = copied;
+        row(native, name, kind, &command);
+        command.containment = Containment::Contained;
+        if command.files.is_empty() {
+            command.files = vec![InputFile { name: "input".into(), bytes: vec![7; 1000].into() }];
+        }
+        row(native, name, &format!("{kind}, contained, with a file"), &command);
     }
+}
+
+/// Puts an argument in its place, with the file that it may be.
+fn add(command: &mut Command, word: OsString) {
+    let Some(path) = word.to_str().and_then(|word| word.strip_prefix('@')) else {
+        return command.arguments.push(word);
+    };
+    let (path, bytes) = (Path::new(path), std::fs::read(path).unwrap_or_default());
+    let name = path.file_name().unwrap_or_default().to_owned();
+    command.arguments.push(Command::place(command.files.len()));
+    command.files.push(InputFile { name, bytes: bytes.into() });
 }
 
 /// A program of the tests, compiled into a folder.
@@ -85,7 +104,7 @@ fn main() {
         let name =
             Path::new(&program).file_name().unwrap_or(&program).to_string_lossy().into_owned();
         let mut command = Command::new(program);
-        command.arguments = words.collect();
+        words.for_each(|word| add(&mut command, word));
         return rows(&native, &name, &command);
     }
     let folder = std::env::temp_dir().join(format!("stunt-rate-{}", std::process::id()));

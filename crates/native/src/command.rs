@@ -35,6 +35,21 @@ pub struct InputFile {
     pub bytes: Arc<[u8]>,
 }
 
+/// Whether a run may be a copy of a process that was loaded once, and from where on: for runs that differ
+/// only in the bytes of files and of standard input, several times as fast.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Copied {
+    /// Every run is a process of its own.
+    #[default]
+    Never,
+    /// From the program's entry point on: all runs have the same addresses.
+    FromEntry,
+    /// From just before the program looks at its input, if that can be told and done, or else from its
+    /// entry point: all runs also have the random numbers, the times and whatever else the program has
+    /// asked for until then. Not for programs that fail now and then.
+    FromInput,
+}
+
 /// One run to be.
 #[derive(Clone)]
 pub struct Command {
@@ -72,9 +87,8 @@ pub struct Command {
     pub containment: Containment,
     /// Whether the program may be a script whose first line names its interpreter.
     pub scripts: bool,
-    /// Whether runs that differ only in the bytes of files and of standard input may be copies of
-    /// one process that was loaded once: several times as fast. All of them have the same addresses.
-    pub loaded_once: bool,
+    /// Whether it may be a copy.
+    pub copied: Copied,
 }
 
 impl Command {
@@ -98,7 +112,7 @@ impl Command {
             files: Vec::new(),
             containment: Containment::Free,
             scripts: false,
-            loaded_once: false,
+            copied: Copied::Never,
         }
     }
 

@@ -17,9 +17,20 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
+use crate::loaded::Unfit;
 use crate::run::Run;
 use crate::watch::{Slot, attend};
 use crate::worker::Worker;
+
+/// What all hands know.
+pub struct Shared {
+    /// What was learned about files.
+    pub files: Files,
+    /// Folders for the files of runs.
+    pub folders: Folders,
+    /// What cannot be copied late.
+    pub not_late: Unfit,
+}
 
 /// Commands that several hands work on.
 #[derive(Default)]
@@ -42,12 +53,13 @@ pub struct Hand {
 
 impl Hand {
     /// One that has nothing to do yet.
-    pub fn new(files: &Arc<Files>, folders: &Arc<Folders>) -> Self {
+    pub fn new(shared: &Arc<Shared>) -> Self {
         let slot = Arc::new(Slot::default());
         let (lists, given) = channel::<(Arc<List>, Arc<PipeWriter>)>();
-        let (files, folders, own) = (Arc::clone(files), Arc::clone(folders), Arc::clone(&slot));
+        let (shared, own) = (Arc::clone(shared), Arc::clone(&slot));
         let thread = thread::spawn(move || {
-            let mut worker = Worker::new(&files, &folders, &own);
+            let Shared { files, folders, not_late } = &*shared;
+            let mut worker = Worker::new(files, folders, &own, not_late);
             for (list, told) in given {
                 while let Some((index, command)) = list.begin() {
                     let stopped = list.stopped.load(Ordering::Relaxed);

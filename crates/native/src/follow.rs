@@ -20,6 +20,8 @@ use stunt_path::Failure;
 
 use crate::files::Files;
 use crate::filter::names_processes;
+use crate::harmless::Surroundings;
+use crate::late::{Arrival, Late, until_input};
 use crate::os::{self, Event};
 use crate::peer::Processes;
 use crate::process::{self, Effect, Memory};
@@ -60,13 +62,23 @@ pub struct Follow<'a> {
     ended: Option<Ending>,
 }
 
-/// A program that is loaded and at its entry point, with marks where exceptions are thrown.
-pub struct AtEntry {
+/// A program that is loaded and waits, with marks where exceptions are thrown.
+pub struct Waiting {
     /// The process, which is stopped.
     pub process: i32,
     /// Its memory.
     pub memory: Memory,
+    /// Where it waits.
+    pub point: Point,
     marks: Marks,
+}
+
+/// Where a program waits.
+pub enum Point {
+    /// At its entry point.
+    Entry,
+    /// Before it looks at its input.
+    Input(Box<Late>),
 }
 
 impl<'a> Follow<'a> {
@@ -94,9 +106,9 @@ impl<'a> Follow<'a> {
         Ok(Self { first, most_tasks, witness, tasks, failure, alone, network, ended })
     }
 
-    /// Follows a process that is a copy of one at its entry point, and is stopped there.
+    /// Follows a process that is a copy of one that waits, and is stopped there.
     pub fn copy_of(
-        loaded: &AtEntry,
+        loaded: &Waiting,
         files: &'a Files,
         first: i32,
         memory: Memory,
@@ -108,16 +120,32 @@ impl<'a> Follow<'a> {
         Self { first, most_tasks, witness, tasks, failure, alone, network, ended }
     }
 
-    /// Lets the program load, and stops it at its entry point. Nothing if anything but that happens;
-    /// then, and after an error, nothing is left.
-    pub fn until_entry(mut self) -> io::Result<Option<AtEntry>> {
-        let at_entry = self.reaches_entry();
-        if !matches!(at_entry, Ok(true)) {
+    /// Lets the program load, and stops it at its entry point; or, given what its input is, before it
+    /// looks at that. Nothing if anything else happens; then, and after an error, nothing is left.
+    pub fn until(mut self, input: Option<&Surroundings>) -> io::Result<Option<Waiting>> {
+        let point = self.reaches(input);
+        let Ok(Some(point)) = point else {
             self.clear()?;
-            return at_entry.map(|_| None);
-        }
+            return point.map(|_| None);
+        };
         let (process, (memory, marks)) = (self.first, self.witness.into_marked());
-        Ok(Some(AtEntry { process, memory, marks }))
+        Ok(Some(Waiting { process, memory, point, marks }))
+    }
+
+    fn reaches(&mut self, input: Option<&Surroundings>) -> io::Result<Option<Point>> {
+        if !self.reaches_entry()? {
+            return Ok(None);
+        }
+        let Some(input) = input else { return Ok(Some(Point::Entry)) };
+        match until_input(self.first, self.witness.memory(), input)? {
+            Arrival::BeforeInput(late) => Ok(Some(Point::Input(late))),
+            Arrival::Elsewhere => Ok(None),
+            Arrival::Gone => {
+                // The number may be another's by now.
+                self.tasks.clear();
+                Ok(None)
+            }
+        }
     }
 
     fn reaches_entry(&mut self) -> io::Result<bool> {

@@ -23,7 +23,9 @@ mod files;
 mod filter;
 mod folders;
 mod follow;
+mod harmless;
 mod landlock;
+mod late;
 mod loaded;
 mod native;
 mod network;
@@ -40,7 +42,7 @@ mod witness;
 mod worker;
 
 pub use check::{check, find};
-pub use command::{Command, InputFile, Stdin};
+pub use command::{Command, Copied, InputFile, Stdin};
 pub use contain::{Containment, Guard, containment};
 pub use error::Error;
 pub use files::Files;

@@ -1,34 +1,42 @@
-//! A process that is loaded, waits at its program's entry point, and is copied for every run.
+//! A process that is loaded, waits, and is copied for every run.
 //!
 //! Loading is most of what a short run costs: a new address space, the dynamic linker, relocations,
 //! and in a virtual machine each question about the processor. A copy (`fork`) begins behind all that.
 //!
-//! Always holds: a copy finds what a fresh process would find. Its registers and memory are those of
-//! the entry point; number, group, and what the C library knows of its number are its own;
-//! standard input is at its start, and flags that an earlier copy set on the shared streams are set
-//! back. What differs: addresses and the stack's guard value are the same in all copies. A process
-//! that cannot be copied so is none of ours ([`Loaded::new`]).
+//! Where the program waits at its entry point, that is all. Where it waits before it looks at its input
+//! (`late.rs`), a copy begins behind the program's own preparations, too.
 //!
-//! The code at the entry point is replaced by the making of copies, in the waiting process for good,
-//! in copies until they begin.
+//! Always holds: a copy finds what a fresh process would find. Its registers and memory are those of
+//! the place where it waits; number, group, and what the C library knows of its number are its own;
+//! standard input is at its start, and flags that an earlier copy set on the shared streams are set
+//! back. What differs: addresses and the stack's guard value are the same in all copies, and, before
+//! the input, random numbers, times, and whatever else was asked for or read until then. So that is
+//! nothing for failures that come now and then. A process that cannot be copied so is none of ours
+//! ([`Loaded::new`]).
+//!
+//! The code at the place is replaced by the making of copies, in the waiting process for good, in
+//! copies until they begin.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::command::{Command, Stdin};
+use crate::command::{Command, Copied, Stdin};
 use crate::contain::Containment;
-use crate::follow::AtEntry;
+use crate::follow::{Point, Waiting};
+use crate::harmless::THREAD_NUMBER;
+use crate::late::STAND_IN;
 use crate::os::{self, Event};
 use crate::process::Memory;
 use crate::watch::Ends;
 
-/// What stands at the entry point: copies are made in a loop, of which each stops the process.
+/// What stands where it waits: copies are made in a loop, of which each stops the process.
 ///
 /// ```text
 /// copy:  mov eax, 56          ; clone
@@ -38,9 +46,6 @@ use crate::watch::Ends;
 ///        int3                 ; a copy is sent elsewhere before it comes here
 /// ```
 const CODE: [u8; 12] = [0xb8, 56, 0, 0, 0, 0x0f, 0x05, 0x85, 0xc0, 0x75, 0xf5, 0xcc];
-
-/// Where glibc keeps the number of a thread, from the thread's pointer on.
-const THREAD_NUMBER: u64 = 0x2d0;
 
 /// What must be the same for a copy to stand for a run.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,13 +60,15 @@ pub struct Key {
     folder: Option<PathBuf>,
     limits: (Duration, u64, bool, Containment),
     remade: u32,
+    /// Where it waits.
+    copied: Copied,
 }
 
 impl Key {
-    /// Nothing if standard input is a file of the host, whose position copies would share, or if there
+    /// Nothing if copies are not wanted, if standard input is a file of the host, whose position copies would share, or if there
     /// are connections: copies would share a network.
     pub fn of(command: &Command, remade: u32) -> Option<Self> {
-        if !command.connections.is_empty() {
+        if command.copied == Copied::Never || !command.connections.is_empty() {
             return None;
         }
         let bytes = match command.stdin {
@@ -81,16 +88,55 @@ impl Key {
             folder: command.folder.clone(),
             limits: (command.time, command.memory, command.fixed_addresses, command.containment),
             remade,
+            copied: command.copied,
         })
+    }
+
+    /// Whether the process is to wait before its input.
+    pub fn is_late(&self) -> bool {
+        self.copied == Copied::FromInput
+    }
+
+    /// The same, to wait at the entry point.
+    pub fn at_entry(self) -> Self {
+        Self { copied: Copied::FromEntry, ..self }
+    }
+
+    /// Whether standard input is bytes.
+    pub fn has_stdin(&self) -> bool {
+        self.bytes
+    }
+}
+
+/// What turned out not to be copyable before its input, for all workers: to find out costs a run.
+#[derive(Default)]
+pub struct Unfit(Mutex<VecDeque<Key>>);
+
+impl Unfit {
+    /// So many are remembered.
+    const MOST: usize = 16;
+
+    /// Remembers one.
+    pub fn add(&self, key: Key) {
+        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if keys.len() == Self::MOST {
+            keys.pop_front();
+        }
+        keys.push_back(key);
+    }
+
+    /// Whether this is one.
+    pub fn has(&self, key: &Key) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
     }
 }
 
 /// The process.
 pub struct Loaded {
     key: Key,
-    at_entry: AtEntry,
+    waiting: Waiting,
     registers: libc::user_regs_struct,
-    /// The code at the entry point.
+    /// The code where it waits.
     original: [u8; CODE.len()],
     /// Whether it is in its loop.
     copies: bool,
@@ -103,18 +149,21 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// From a process at its entry point. Nothing if its copies would not be like fresh ones: it has
-    /// opened files, begun threads, or a C library that keeps its number where nobody knows.
+    /// From a process that waits. Nothing if its copies would not be like fresh ones: it has
+    /// files open, has begun threads, or has a C library that keeps its number where nobody knows.
     pub fn new(
         key: Key,
-        at_entry: AtEntry,
+        waiting: Waiting,
         descriptors: [OwnedFd; 3],
         ends: Arc<Ends>,
     ) -> io::Result<Option<Self>> {
-        let process = at_entry.process;
+        let process = waiting.process;
         let count =
             |what: &str| fs::read_dir(format!("/proc/{process}/{what}")).map(Iterator::count);
-        let registers = os::registers(process)?;
+        let (registers, number_known) = match &waiting.point {
+            Point::Entry => (os::registers(process)?, process.cast_unsigned()),
+            Point::Input(late) => (late.registers, STAND_IN),
+        };
         let number_at = match registers.fs_base {
             // Linked statically: that comes later.
             0 => 0,
@@ -122,22 +171,22 @@ impl Loaded {
         };
         let mut number = [0; 4];
         let known = number_at == 0
-            || (at_entry.memory.read(number_at, &mut number)
-                && i32::from_le_bytes(number) == process);
+            || (waiting.memory.read(number_at, &mut number)
+                && u32::from_le_bytes(number) == number_known);
         let mut original = [0; CODE.len()];
         if count("fd")? != 3
             || count("task")? != 1
             || !known
-            || !at_entry.memory.read(registers.rip, &mut original)
+            || !waiting.memory.read(registers.rip, &mut original)
         {
             return Ok(None);
         }
-        at_entry.memory.write(registers.rip, &CODE)?;
+        waiting.memory.write(registers.rip, &CODE)?;
         let [stdin, stdout, stderr] = descriptors;
         let (stdin, outputs) = (stdin.into(), [stdout, stderr]);
         Ok(Some(Self {
             key,
-            at_entry,
+            waiting,
             registers,
             original,
             copies: false,
@@ -154,8 +203,8 @@ impl Loaded {
     }
 
     /// The process as it waits.
-    pub fn at_entry(&self) -> &AtEntry {
-        &self.at_entry
+    pub fn waiting(&self) -> &Waiting {
+        &self.waiting
     }
 
     /// What copies print.
@@ -180,11 +229,11 @@ impl Loaded {
         self.outputs.iter().try_for_each(|output| os::set_flags(output.as_fd(), 0))
     }
 
-    /// A copy, stopped at the entry point, and its memory.
+    /// A copy, stopped where this one waits, and its memory.
     ///
     /// After an error, the copy is dying or not there, and this process has to be killed.
     pub fn copy(&mut self) -> io::Result<(i32, Memory)> {
-        let process = self.at_entry.process;
+        let process = self.waiting.process;
         if !self.copies {
             // Copies are children of ours, not of the process that waits, and write down their numbers.
             let mut flags = libc::CLONE_PARENT | libc::SIGCHLD;
@@ -219,7 +268,16 @@ impl Loaded {
         os::own_group(copy)?;
         let memory = Memory::of(copy)?;
         memory.write(self.registers.rip, &self.original)?;
-        let registers = libc::user_regs_struct { orig_rax: u64::MAX, ..self.registers };
+        let registers = match &self.waiting.point {
+            Point::Entry => self.registers,
+            Point::Input(late) => {
+                for &place in &late.places {
+                    memory.write(place, &copy.to_le_bytes())?;
+                }
+                late.registers_of(copy)
+            }
+        };
+        let registers = libc::user_regs_struct { orig_rax: u64::MAX, ..registers };
         os::set_registers(copy, &registers)?;
         Ok(memory)
     }

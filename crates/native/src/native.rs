@@ -12,16 +12,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use crate::command::Command;
-use crate::crew::{Hand, work};
+use crate::crew::{Hand, Shared, work};
 use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
+use crate::loaded::Unfit;
 use crate::run::Run;
 
 /// Runs programs on the host.
 pub struct Native {
-    files: Arc<Files>,
-    folders: Arc<Folders>,
+    shared: Arc<Shared>,
     /// Those that have nothing to do.
     idle: Mutex<Vec<Hand>>,
 }
@@ -47,8 +47,8 @@ impl Native {
     }
 
     fn keeping(folders: Folders) -> Self {
-        let (files, folders) = (Arc::new(Files::new()), Arc::new(folders));
-        Self { files, folders, idle: Mutex::default() }
+        let (files, not_late) = (Files::new(), Unfit::default());
+        Self { shared: Arc::new(Shared { files, folders, not_late }), idle: Mutex::default() }
     }
 
     /// Runs a command to its end.
@@ -112,7 +112,7 @@ impl Native {
         let mut hands: Vec<Hand> = Vec::with_capacity(count);
         while hands.len() < count {
             let waiting = idle.pop();
-            hands.push(waiting.unwrap_or_else(|| Hand::new(&self.files, &self.folders)));
+            hands.push(waiting.unwrap_or_else(|| Hand::new(&self.shared)));
         }
         hands
     }

@@ -24,6 +24,9 @@ pub enum Event {
     Stopped(c_int, c_int),
 }
 
+/// A process that goes on to its next call ([`go_on_to_call`]) is there: before the call, or after it.
+pub const AT_CALL: Event = Event::Stopped(libc::SIGTRAP | 0x80, 0);
+
 /// Waits for the next event of a process that this thread follows: of any, or of this one. Nothing
 /// if there is none left.
 pub fn wait(which: Option<pid_t>) -> io::Result<Option<(pid_t, Event)>> {
@@ -69,6 +72,8 @@ pub fn tell_events(pid: pid_t, before_exit: bool) -> io::Result<()> {
         | libc::PTRACE_O_TRACEVFORK
         | libc::PTRACE_O_TRACEEXEC
         | libc::PTRACE_O_TRACESECCOMP
+        // So that stops at calls are no signals.
+        | libc::PTRACE_O_TRACESYSGOOD
         | exit;
     request(libc::PTRACE_SETOPTIONS, pid, options)
 }
@@ -76,6 +81,11 @@ pub fn tell_events(pid: pid_t, before_exit: bool) -> io::Result<()> {
 /// Lets a stopped process go on, with a signal if it is not 0.
 pub fn go_on(pid: pid_t, signal: c_int) -> io::Result<()> {
     request(libc::PTRACE_CONT, pid, signal)
+}
+
+/// Lets a stopped process go on to its next system call, or, if it is in one, to the call's end.
+pub fn go_on_to_call(pid: pid_t) -> io::Result<()> {
+    request(libc::PTRACE_SYSCALL, pid, 0)
 }
 
 /// Lets a stopped process execute one instruction.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
 use stunt_machine::stack::{Mapping, Registers};
@@ -67,6 +68,20 @@ pub fn mapped_files(pid: i32) -> Vec<(String, Vec<Mapping>)> {
     }
     let files = files.into_iter().filter(|(_, all)| all.iter().any(|it| it.executable));
     files.map(|(path, mappings)| (path.to_owned(), mappings)).collect()
+}
+
+/// Memory that is a process's own: what it can write, and what it may have written and closed since.
+pub fn own_memory(pid: i32) -> Vec<Range<u64>> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let own = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let (range, mode, name) = (fields.next()?, fields.next()?, fields.nth(3));
+        let (start, end) = range.split_once('-')?;
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        let is_own = mode.starts_with("rw") || (mode.starts_with('r') && name.is_none());
+        (is_own && mode.ends_with('p')).then_some(number(start)?..number(end)?)
+    };
+    maps.lines().filter_map(own).collect()
 }
 
 /// A line of `/proc/PID/maps`, if a file is mapped there.
@@ -154,5 +169,8 @@ mod tests {
         assert!(!memory.read(0, &mut bytes) && !memory.read(u64::MAX - 3, &mut bytes));
         assert!(memory.read_up_to(0, 16).is_empty());
         assert_eq!(memory.read_up_to(address, 8), bytes);
+        let own = own_memory(pid);
+        assert!(own.iter().any(|range| range.contains(&address)));
+        assert!(!own.iter().any(|range| range.contains(&(our_own_process as *const () as u64))));
     }
 }

@@ -125,8 +125,15 @@ impl<'a> Witness<'a> {
         Ok(witness)
     }
 
-    pub(crate) fn into_marked(self) -> (Memory, Marks) {
+    /// Its memory and its marks, with the files that are mapped by now.
+    pub(crate) fn into_marked(mut self) -> (Memory, Marks) {
+        self.modules();
         (self.memory, self.marks)
+    }
+
+    /// The memory of the process.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// Whether it is still on its way to the entry point of its program.

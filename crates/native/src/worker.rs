@@ -23,7 +23,8 @@ use crate::files::Files;
 use crate::filter::filter;
 use crate::folders::{Folders, Place};
 use crate::follow::{Follow, kill_and_wait_for_all};
-use crate::loaded::{Key, Loaded};
+use crate::harmless::Surroundings;
+use crate::loaded::{Key, Loaded, Unfit};
 use crate::network::OwnNetwork;
 use crate::os;
 use crate::peer::{Peer, Prepared, Processes, Verdict};
@@ -39,6 +40,8 @@ pub struct Worker<'a> {
     files: &'a Files,
     folders: &'a Folders,
     slot: &'a Slot,
+    /// What is not to be copied before its input.
+    not_late: &'a Unfit,
     place: Option<Place>,
     loaded: Option<Loaded>,
     /// What was run last, and what cannot be copied.
@@ -51,8 +54,13 @@ type Followed = (Ending, Option<Failure>, io::Result<Heard>);
 
 impl<'a> Worker<'a> {
     /// For the thread that calls, and for no other.
-    pub fn new(files: &'a Files, folders: &'a Folders, slot: &'a Slot) -> Self {
-        Self { files, folders, slot, place: None, loaded: None, last: None, unfit: None }
+    pub fn new(
+        files: &'a Files,
+        folders: &'a Folders,
+        slot: &'a Slot,
+        not_late: &'a Unfit,
+    ) -> Self {
+        Self { files, folders, slot, not_late, place: None, loaded: None, last: None, unfit: None }
     }
 
     /// Runs a command to its end.
@@ -212,11 +220,13 @@ impl<'a> Worker<'a> {
         clock: &Arc<Clock>,
     ) -> Option<Result<Followed, Error>> {
         let remade = self.place.as_ref().map_or(0, Place::remade);
-        let key = command.loaded_once.then(|| Key::of(command, remade)).flatten();
-        let Some(key) = key else {
+        let Some(mut key) = Key::of(command, remade) else {
             self.last = None;
             return None;
         };
+        if key.is_late() && self.not_late.has(&key) {
+            key = key.at_entry();
+        }
         if self.loaded.as_ref().is_none_or(|loaded| *loaded.key() != key) {
             // What is run once need not be loaded for more.
             let again = self.last.as_ref() == Some(&key) && self.unfit.as_ref() != Some(&key);
@@ -225,7 +235,16 @@ impl<'a> Worker<'a> {
             if !again {
                 return None;
             }
-            self.loaded = self.load(command, paths, key.clone(), clock);
+            // The run itself has not begun.
+            let looking = clock.look();
+            self.loaded = self.load(command, paths, key.clone());
+            if self.loaded.is_none() && key.is_late() {
+                self.not_late.add(key.clone());
+                key = key.at_entry();
+                self.last = Some(key.clone());
+                self.loaded = self.load(command, paths, key.clone());
+            }
+            drop(looking);
             if self.loaded.is_none() {
                 self.unfit = Some(key);
                 return None;
@@ -238,8 +257,8 @@ impl<'a> Worker<'a> {
             self.unload();
             return None;
         };
-        let (at_entry, ends) = (loaded.at_entry(), Arc::clone(loaded.ends()));
-        let follow = Follow::copy_of(at_entry, self.files, process, memory, command.tasks);
+        let (waiting, ends) = (loaded.waiting(), Arc::clone(loaded.ends()));
+        let follow = Follow::copy_of(waiting, self.files, process, memory, command.tasks);
         let watched = self.watch(command, process, &ends, clock);
         if let Err(source) = watched.and_then(|()| os::go_on(process, 0)) {
             self.slot.end();
@@ -257,26 +276,26 @@ impl<'a> Worker<'a> {
         Some(finished.map(|(ending, failure)| (ending, failure, heard)))
     }
 
-    /// A process that has been loaded for this command and waits.
-    fn load(
-        &self,
-        command: &Command,
-        paths: &Paths,
-        key: Key,
-        clock: &Arc<Clock>,
-    ) -> Option<Loaded> {
+    /// A process that has been loaded for this command and waits. It may take as long as a run.
+    fn load(&self, command: &Command, paths: &Paths, key: Key) -> Option<Loaded> {
+        let clock = &Arc::new(Clock::new(Instant::now()));
         let (ends, [stdout, stderr]) = Ends::new().ok()?;
         let plan = plan(command, paths, self.cage(command).ok()?).ok()?;
         let stdin: File = stdin(command).ok()?;
         let descriptors = [OwnedFd::from(stdin), stdout, stderr];
         let (follow, _) = self.begin(command, &plan, &descriptors, &ends, clock).ok()?;
-        let at_entry = follow.until_entry().ok().flatten();
+        let folder = command.has_own_folder().then_some(&*paths.folder);
+        let input = key.is_late().then(|| {
+            let no_sockets = plan.cage.as_ref().is_some_and(|cage| !cage.filter.is_empty());
+            Surroundings::new(folder, key.has_stdin(), no_sockets)
+        });
+        let waiting = follow.until(input.as_ref()).ok().flatten();
         let heard = self.slot.end().and_then(|watch| watch.finish().ok());
-        let at_entry = at_entry?;
-        let process = at_entry.process;
+        let waiting = waiting?;
+        let process = waiting.process;
         // What is printed while loading belongs to every run.
         let silent = heard.is_some_and(|it| it.stdout.is_empty() && it.stderr.is_empty());
-        let loaded = Loaded::new(key, at_entry, descriptors, ends);
+        let loaded = Loaded::new(key, waiting, descriptors, ends);
         let loaded = loaded.ok().flatten().filter(|_| silent);
         if loaded.is_none() {
             os::kill(process);
@@ -288,7 +307,7 @@ impl<'a> Worker<'a> {
     /// Ends the process that is loaded, and whatever else this thread follows.
     fn unload(&mut self) {
         if let Some(loaded) = self.loaded.take() {
-            os::kill(loaded.at_entry().process);
+            os::kill(loaded.waiting().process);
             // Everything dies that is waited for; what is gone already is no error.
             let _ = kill_and_wait_for_all();
         }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use stunt_native::{Command, Containment, Ending, Native, find};
+use stunt_native::{Command, Containment, Copied, Ending, Native, find};
 use stunt_path::{Failure, FailureKind, Role};
 
 /// The runs of `subjects.table`, as far as they are of interest here.
@@ -166,15 +166,18 @@ fn copies_tell_the_same_failures() {
         let mut command = command(subject, "native-copies");
         let fresh = native.run(&command).expect("it runs");
         command.containment = Containment::Contained;
-        command.loaded_once = true;
-        native.run_on(1, &vec![command; 4], &AtomicBool::new(false), &mut |index, result| {
-            let run = result.expect("it runs");
-            assert_eq!(run.ending, fresh.ending, "{} {index}", subject.name);
-            assert_eq!(run.failure, fresh.failure, "{} {index}", subject.name);
-            // What is printed may name files by the time at which they were written.
-            let (said, expected) = (run.stdout.reveal().len(), fresh.stdout.reveal().len());
-            assert_eq!(said, expected, "{} {index}", subject.name);
-        });
+        for copied in [Copied::FromEntry, Copied::FromInput] {
+            command.copied = copied;
+            let all = vec![command.clone(); 4];
+            native.run_on(1, &all, &AtomicBool::new(false), &mut |index, result| {
+                let run = result.expect("it runs");
+                assert_eq!(run.ending, fresh.ending, "{} {index}", subject.name);
+                assert_eq!(run.failure, fresh.failure, "{} {index}", subject.name);
+                // What is printed may name files by the time at which they were written.
+                let (said, expected) = (run.stdout.reveal().len(), fresh.stdout.reveal().len());
+                assert_eq!(said, expected, "{} {index}", subject.name);
+            });
+        }
     }
 }
 

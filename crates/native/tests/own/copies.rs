@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stunt_native::{Command, Containment, Ending, InputFile, Native, Run, Stdin};
+use stunt_native::{Command, Containment, Copied, Ending, InputFile, Native, Run, Stdin};
 use stunt_path::Failure;
 
 use crate::build::{build, command};
 
 /// Runs commands one after the other, in one thread.
-fn in_turn(commands: &[Command]) -> Vec<Run> {
+pub fn in_turn(commands: &[Command]) -> Vec<Run> {
     let mut results = Vec::new();
     Native::new().run_on(1, commands, &AtomicBool::new(false), &mut |index, result| {
         assert_eq!(results.len(), index);
@@ -19,7 +19,7 @@ fn in_turn(commands: &[Command]) -> Vec<Run> {
     results
 }
 
-fn text(run: &Run) -> String {
+pub fn text(run: &Run) -> String {
     String::from_utf8(run.stdout.reveal().to_vec()).expect("text")
 }
 
@@ -36,7 +36,7 @@ fn copies_have_one_address_and_fresh_runs_do_not() {
             runs.iter().map(text).collect::<BTreeSet<String>>().len()
         };
         assert_eq!(addresses(&command), 6, "{flags:?}");
-        command.loaded_once = true;
+        command.copied = Copied::FromEntry;
         // The first is run as ever: there may be no second.
         assert_eq!(addresses(&command), 2, "{flags:?}");
         command.containment = Containment::Contained;
@@ -54,8 +54,11 @@ fn compare(source: &str, flags: &[&str], ways: &[&[&str]]) {
             command.stdin = Stdin::Bytes(b"a line\nand another\n"[..].into());
             command.environment = vec![("ONLY".into(), "this".into())];
             let fresh = in_turn(std::slice::from_ref(&command)).remove(0);
-            command.loaded_once = true;
-            for copy in in_turn(&vec![command; 4]) {
+            let copies = [Copied::FromEntry, Copied::FromInput].map(|copied| {
+                command.copied = copied;
+                in_turn(&vec![command.clone(); 4])
+            });
+            for copy in copies.into_iter().flatten() {
                 assert_eq!(copy.ending, fresh.ending, "{flags:?} {words:?}");
                 assert_eq!(copy.failure, fresh.failure, "{flags:?} {words:?}");
                 let signature = |run: &Run| run.failure.as_ref().map(Failure::signature);
@@ -160,7 +163,9 @@ fn panics() {
 #[test]
 fn every_copy_has_its_own_input() {
     let program = build("ways.c", &["-O1"]);
-    for containment in [Containment::Free, Containment::Contained] {
+    let all = [Containment::Free, Containment::Contained]
+        .map(|it| [(it, Copied::FromEntry), (it, Copied::FromInput)]);
+    for (containment, copied) in all.into_iter().flatten() {
         let commands: Vec<Command> = (0..30_usize)
             .map(|index| {
                 let mut command = command(&program, &["echo"]);
@@ -168,7 +173,7 @@ fn every_copy_has_its_own_input() {
                 let size = index * 7919 % 30 * 5000;
                 command.stdin = Stdin::Bytes(vec![b'a' + (index % 26) as u8; size].into());
                 command.containment = containment;
-                command.loaded_once = true;
+                command.copied = copied;
                 command
             })
             .collect();
@@ -185,7 +190,7 @@ fn every_copy_has_its_own_input() {
             command.files =
                 vec![InputFile { name: "in".into(), bytes: vec![7; index * 100].into() }];
             command.arguments = vec![Command::place(0)];
-            command.loaded_once = true;
+            command.copied = Copied::FromInput;
             command
         })
         .collect();
@@ -200,7 +205,7 @@ fn a_copy_finds_nothing_of_the_one_before() {
     let with = |way: &str| {
         let mut command = command(&program, &["exec", way]);
         command.stdin = Stdin::Bytes(b"0123456789"[..].into());
-        command.loaded_once = true;
+        command.copied = Copied::FromEntry;
         command
     };
     // One command for both ways: which it is stands in its input.
@@ -209,7 +214,7 @@ fn a_copy_finds_nothing_of_the_one_before() {
         let mut command = Command::new(&sh);
         command.stdin = Stdin::Bytes(script.as_bytes().into());
         command.environment = vec![("PROGRAM".into(), program.clone().into())];
-        command.loaded_once = true;
+        command.copied = Copied::FromEntry;
         command
     };
     let (careless, identity) = ("exec \"$PROGRAM\" careless", "exec \"$PROGRAM\" identity");
@@ -229,13 +234,13 @@ fn limits_hold_and_nothing_is_left() {
     for way in ["hang", "sleep", "hangs-with-child"] {
         let mut command = command(&program, &[way]);
         command.time = Duration::from_millis(200);
-        command.loaded_once = true;
+        command.copied = Copied::FromEntry;
         for run in in_turn(&vec![command; 4]) {
             assert_eq!((run.ending, run.failure), (Ending::TimedOut, None), "{way}");
         }
     }
     let mut command = command(&program, &["leaves-child"]);
-    command.loaded_once = true;
+    command.copied = Copied::FromEntry;
     for run in in_turn(&vec![command.clone(); 4]) {
         let printed = text(&run);
         let child: u32 = printed.lines().last().and_then(|it| it.parse().ok()).expect("a number");

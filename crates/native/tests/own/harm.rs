@@ -13,7 +13,7 @@ use std::process::{Child, Command as Process, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stunt_native::{Command, Containment, Ending, Guard, InputFile, Native, containment};
+use stunt_native::{Command, Containment, Copied, Ending, Guard, InputFile, Native, containment};
 use stunt_path::FailureKind;
 
 use crate::build::{build, command};
@@ -186,13 +186,13 @@ fn what_a_run_may_fill_of_the_memory_is_limited() {
 #[test]
 fn a_run_that_fills_its_folder_is_ended() {
     let native = Native::new();
-    for loaded_once in [false, true] {
+    for copied in [Copied::Never, Copied::FromEntry, Copied::FromInput] {
         let mut command = command(&build("harm.c", &["-O1"]), &["flood"]);
         command.folder = Some(Command::own_folder());
         command.containment = Containment::Contained;
         command.time = Duration::from_secs(60);
         command.disk = 32 << 20;
-        command.loaded_once = loaded_once;
+        command.copied = copied;
         for result in native.run_all(&vec![command; 3], &AtomicBool::new(false)) {
             let run = result.expect("it runs");
             assert_eq!((run.ending, run.failure), (Ending::TooMuchWritten, None));

@@ -7,6 +7,7 @@ mod exceptions;
 mod harm;
 #[path = "../common/inside.rs"]
 mod inside;
+mod late;
 mod limits;
 mod many;
 mod mistakes;

@@ -48,7 +48,7 @@ const KINDS: [fn(u8) -> bool; 8] = [
 
 /// The values of each kind.
 pub(super) fn kinds() -> impl Iterator<Item = ByteSet> {
-    KINDS.iter().map(|kind| ByteSet::filter(kind))
+    KINDS.iter().map(ByteSet::filter)
 }
 
 /// Some values that stand for all of a kind: at both ends of it, and between.
