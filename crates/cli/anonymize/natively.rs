@@ -3,7 +3,6 @@
 //! Candidates are random: whatever they make the program do, it does in a run that is contained.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use stunt_native::{Command, Copied, Native};
@@ -85,11 +84,9 @@ impl<'a> NativeOracle<'a> {
         }
         let commands = vec![self.command(original); LATE_RUNS];
         self.runs += commands.len() as u64;
-        let results = Mutex::new(Vec::new());
-        self.native.run_on(1, &commands, &NEVER, &|_, result| {
-            results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-        });
-        for run in results.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let mut results = Vec::with_capacity(commands.len());
+        self.native.run_on(1, &commands, &NEVER, &mut |_, result| results.push(result));
+        for run in results {
             if failure_of(&run?, self.fails_if.as_ref()).as_ref() != Some(self.failure) {
                 self.copied = Copied::FromEntry;
             }

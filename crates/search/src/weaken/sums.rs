@@ -163,7 +163,7 @@ mod tests {
                 let mut bytes = b"..header..the part that is summed....behind".to_vec();
                 let sum = Sum { over: 10..33, kind, big_endian };
                 sum.repair(&mut bytes);
-                assert_eq!(sums(&bytes), [sum.clone()]);
+                assert_eq!(sums(&bytes), std::slice::from_ref(&sum));
                 bytes[12] ^= 0x20;
                 assert!(sums(&bytes).is_empty());
                 sum.repair(&mut bytes);
