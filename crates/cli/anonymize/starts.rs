@@ -18,6 +18,7 @@ use tracing::debug;
 
 use super::job::Job;
 use super::oracle::Runner;
+use super::weakening::SLOW;
 use crate::follow::{Followed, follow_on};
 use crate::interrupt;
 
@@ -40,17 +41,26 @@ impl Job<'_> {
         begun: Instant,
     ) -> Result<Vec<Start>> {
         let time = self.allowed.time;
-        if starts.is_empty() || begun.elapsed() < time {
+        let least =
+            |starts: &[Start]| starts.iter().map(|it| it.bits).fold(f64::INFINITY, f64::min);
+        // What was made shorter has little to blank: a slow program has better uses for its runs.
+        let shortened = self.base.is_some();
+        let spare = !shortened || self.pace.is_none_or(|pace| pace <= SLOW);
+        let before = least(&starts);
+        if starts.is_empty() || (spare && begun.elapsed() < time) {
             let blanked = self.blanked(Fillers::Letters, oracle, BLANKING)?;
             starts.extend(self.start_of(failure, &blanked)?);
         }
-        if begun.elapsed() < time / 4 {
+        let of_use = !shortened || least(&starts) < before - 1.0;
+        if spare && of_use && begun.elapsed() < time / 4 {
             // The program is quick enough for another try.
             let blanked = self.blanked(Fillers::Text, oracle, TRYING_AGAIN)?;
             starts.extend(self.start_of(failure, &blanked)?);
         }
         starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
-        self.grown(failure, &mut starts, oracle, begun, time / 2)?;
+        if !shortened {
+            self.grown(failure, &mut starts, oracle, begun, time / 2)?;
+        }
         Ok(starts)
     }
 
@@ -125,7 +135,7 @@ impl Job<'_> {
         for input in inputs {
             let input = self.subject.original.with_bytes(input);
             starts.extend(self.start_of(failure, &input)?);
-            if begun.elapsed() > 2 * time {
+            if begun.elapsed() > time {
                 break;
             }
         }
@@ -144,7 +154,7 @@ impl Job<'_> {
         self.progress.stage("growing what is free");
         let most = oracle.runs() + self.allowed.runs / u64::from(TRYING_AGAIN);
         while begun.elapsed() < time {
-            let places = starts[0].places.clone();
+            let places = starts[0].places();
             let input = starts[0].input.clone();
             let left = most.saturating_sub(oracle.runs());
             let grown = interrupt::search(|cancel| {
@@ -167,10 +177,8 @@ impl Job<'_> {
 pub(super) struct Start {
     /// What the path reveals,
     pub(super) total: Bits,
-    /// at most,
+    /// at most.
     pub(super) bits: f64,
-    /// and what of it about each byte.
-    places: Vec<Place>,
     pub(super) path: Followed,
     pub(super) input: Original,
 }
@@ -179,12 +187,18 @@ impl Start {
     pub(super) fn new(mut path: Followed, input: &Original) -> Self {
         let mut condition = PathCondition::new(&mut path.pool, &path.tests, input);
         condition.ease(input);
-        let measured = condition.measure();
-        let place = |leak: &ByteLeak| Place { byte: leak.byte, bits: leak.bits.upper() };
-        let places = measured.bytes.iter().map(place).collect();
-        let (total, bits) = (measured.total, measured.total.upper());
+        let total = condition.total();
+        let bits = total.upper();
         debug!(bits, "a path to start from");
-        Self { total, bits, places, path, input: input.clone() }
+        Self { total, bits, path, input: input.clone() }
+    }
+
+    /// What the path reveals about each byte.
+    fn places(&mut self) -> Vec<Place> {
+        let mut condition = PathCondition::new(&mut self.path.pool, &self.path.tests, &self.input);
+        condition.ease(&self.input);
+        let place = |leak: &ByteLeak| Place { byte: leak.byte, bits: leak.bits.upper() };
+        condition.measure().bytes.iter().map(place).collect()
     }
 
     /// This one, or that path of an input, if it reveals less: a relaxed condition says less, but

@@ -182,6 +182,66 @@ fn what_chance_could_not_meet_is_kept() {
 }
 
 #[test]
+fn bytes_are_free_while_their_sum_stays_right() {
+    // A sum over all others, and three questions about each byte, of which any two fix it: none of them is
+    // worth dropping alone, and all that is asked of a byte includes the sum.
+    const TEXT: usize = 12;
+    let mut bytes = b"private text".to_vec();
+    let sum: u16 = bytes.iter().map(|&byte| u16::from(byte)).sum();
+    bytes.extend(sum.to_be_bytes());
+    let mut pool = Pool::new();
+    let mut total = pool.constant(16, 0);
+    let mut conditions = Vec::new();
+    for (at, &value) in (0..).zip(&bytes[..TEXT]) {
+        let one = byte(&mut pool, at);
+        let wide = pool.zero_extend(16, one);
+        total = pool.add(total, wide);
+        let constant = pool.constant(8, u128::from(value));
+        conditions.push((pool.ule(one, constant), 100 + u64::from(at)));
+        conditions.push((pool.ule(constant, one), 200 + u64::from(at)));
+        conditions.push((pool.eq(constant, one), 300 + u64::from(at)));
+    }
+    let (high, low) = (byte(&mut pool, TEXT as u32), byte(&mut pool, TEXT as u32 + 1));
+    let stored = pool.concat(high, low);
+    conditions.push((pool.eq(total, stored), 1));
+    let found = weakened(&mut pool, &conditions, &bytes, |input| {
+        let (text, stored) = input[0].split_at(TEXT);
+        let sum: u16 = text.iter().map(|&byte| u16::from(byte)).sum();
+        sum.to_be_bytes() == stored && text.starts_with(b"pri")
+    });
+    assert!((found.condition.value() - 40.0).abs() < 1e-6, "{}", found.condition);
+}
+
+#[test]
+fn what_is_asked_of_two_bytes_at_once_is_untied() {
+    // The program multiplies them and compares; the failure needs only the first.
+    let bytes = b"\x07\x0bxxxxxx";
+    let mut pool = Pool::new();
+    let (first, second) = (byte(&mut pool, 0), byte(&mut pool, 1));
+    let word = pool.concat(first, second);
+    let (three, product) = (pool.constant(16, 3), pool.constant(16, 3 * 0x070b));
+    let tripled = pool.mul(word, three);
+    let conditions = [(pool.eq(tripled, product), 1)];
+    let found = weakened(&mut pool, &conditions, bytes, |input| input[0][0] == 7);
+    assert!((found.condition.value() - 8.0).abs() < 1e-6, "{}", found.condition);
+}
+
+#[test]
+fn what_gains_much_may_cost_some_of_the_runs() {
+    // Ten bytes that may be anything, if another is not small: three in four runs are lost, eighty bits won.
+    let bytes = b"\xfeabcdefghij";
+    let mut pool = Pool::new();
+    let mut conditions = Vec::new();
+    for (at, &value) in (0..).zip(bytes) {
+        conditions.push((is(&mut pool, at, value), 1));
+    }
+    let fails = |input: &[Vec<u8>]| input[0][0] >= 0xc0;
+    let found = weakened(&mut pool, &conditions, bytes, fails);
+    let bits = found.measured.total.value();
+    assert!((1.5..3.0).contains(&bits), "{}", found.measured.total);
+}
+
+#[test]
 fn a_drop_that_costs_more_than_it_gains_is_not_made() {
     // Three bytes that must be below 128: each test reveals one bit, and dropping it loses half of
     // the runs.

@@ -201,6 +201,7 @@ fn blanked(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::weaken::sums::crc32;
 
     fn bytes(length: u32) -> Vec<InputByte> {
         (0..length).map(|offset| InputByte::new(0, offset)).collect()
@@ -225,6 +226,27 @@ mod tests {
         let found = blank.expect("the closure cannot break");
         assert_eq!(String::from_utf8_lossy(&found[0]), "aaaaaaaaa0aaaaaaaaaaaaaaaabugaaaaa");
         assert!(count < 400, "{count} runs");
+    }
+
+    #[test]
+    fn sums_are_made_right_again() {
+        let mut text = b"##summed private text....##".to_vec();
+        let sum = crc32(&text[2..21]).to_le_bytes();
+        text[21..25].copy_from_slice(&sum);
+        let mut oracle = |input: &[Vec<u8>]| {
+            input[0][21..25] == crc32(&input[0][2..21]).to_le_bytes() && input[0][2] == b's'
+        };
+        let hidden = bytes(text.len() as u32);
+        let blank = |hidden: &[InputByte], oracle: &mut dyn Oracle| {
+            let input = std::slice::from_ref(&text);
+            let found = blank(input, hidden, Fillers::Letters, oracle, 10_000, &|| false);
+            found.expect("the closure cannot break").swap_remove(0)
+        };
+        let found = blank(&hidden, &mut oracle);
+        assert_eq!(found[..21], *b"aasaaaaaaaaaaaaaaaaaa");
+        // Where the sum is not hidden, it does not change.
+        let found = blank(&hidden[..21], &mut oracle);
+        assert_eq!(found[21..], text[21..]);
     }
 
     #[test]

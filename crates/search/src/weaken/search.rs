@@ -42,6 +42,8 @@ const CHECK_RUNS: usize = 32;
 /// The least share of failing runs, of that at the beginning: a double is found by as many runs as
 /// this says.
 const LEAST_SHARE: f64 = 0.05;
+/// For so many bits the share may fall by half, whatever the pass: every later try needs twice the runs then.
+const BITS_FOR_HALF: f64 = 16.0;
 /// A try that promises less than this, in bits, is not made.
 const LEAST_GAIN: f64 = 0.15;
 /// What reveals less than this, in bits, does not get the values of its bytes tried,
@@ -50,6 +52,10 @@ const LEAST_FOR_SETS: f64 = 1.0;
 const MOST_UNTIED: usize = 32;
 /// and if so many of them, one after the other, have no other value that fails, the rest are not tried.
 const MOST_IN_VAIN: usize = 6;
+/// A value that fails may be missed with this probability,
+const MISSED: f64 = 0.1;
+/// if it need not be tried more often than this.
+const MOST_TRIES: f64 = 4.0;
 
 /// A pass over the condition.
 struct Pass {
@@ -75,14 +81,14 @@ const fn widen(class: Class, floor: f64, patience: u32) -> Pass {
 const PASSES: [Pass; 14] = [
     pass(Order::Code, Which::Strong, 0.75, 24),
     pass(Order::Bytes, Which::All, 0.75, 24),
-    pass(Order::BytesUnderSums, Which::All, 0.25, 48),
+    pass(Order::BytesUnderSums, Which::All, 0.6, 32),
     pass(Order::Bytes, Which::Strong, 0.75, 24),
     widen(Class::Ascii, 0.75, 24),
     widen(Class::Printable, 0.75, 24),
     pass(Order::CodeAndBytes, Which::Strong, 0.75, 24),
+    widen(Class::Alphanumeric, 0.7, 32),
+    widen(Class::Digits, 0.7, 32),
     pass(Order::Code, Which::All, 0.7, 32),
-    widen(Class::Alphanumeric, 0.6, 32),
-    widen(Class::Digits, 0.6, 32),
     pass(Order::CodeAndBytes, Which::All, 0.6, 32),
     pass(Order::Bytes, Which::All, 0.5, 48),
     pass(Order::Bytes, Which::All, 0.25, 64),
@@ -90,8 +96,17 @@ const PASSES: [Pass; 14] = [
 ];
 /// After this pass, places in the code are tried two by two.
 const PAIRS_AFTER: usize = 3;
-/// After this pass, bytes get the values with which the program fails.
-const SETS_AFTER: usize = 9;
+/// After this pass, bytes get the values with which the program fails: before passes that lower the share, since
+/// a value is tried by a few runs.
+const SETS_AFTER: usize = 8;
+/// The same for an input that is short: trying the values of each byte costs less than most passes.
+const SETS_AFTER_IF_SHORT: usize = 1;
+/// So many bytes are short.
+const SHORT: usize = 160;
+/// Where there is time for few runs only, these passes come first: a few tries decide about many bytes.
+const FIRST_IN_A_HURRY: [usize; 2] = [7, 8];
+/// There is a hurry if there is time for fewer runs than this.
+const HURRY: f64 = 1500.0;
 /// Two by two is for conditions with no more places in the code than this,
 const MOST_PAIRED: usize = 48;
 /// and for the few places that reveal most, each beside every other one.
@@ -291,16 +306,19 @@ impl Search<'_> {
 
     fn passes(&mut self) -> Result<(), Broken> {
         let mut best = self.best();
+        let short = self.parts.hidden.len() <= SHORT;
+        let sets_after = if short { SETS_AFTER_IF_SHORT } else { SETS_AFTER };
         // Two rounds: what is dropped late may make free what was needed before.
         for round in 0..2 {
             let before = self.weak.bits();
             self.untie();
-            for (number, pass) in PASSES.iter().enumerate() {
+            let first = if self.in_a_hurry() { &FIRST_IN_A_HURRY[..] } else { &[] };
+            for number in first.iter().copied().chain(0..PASSES.len()) {
                 self.pass = number;
-                self.pass(pass)?;
+                self.pass(&PASSES[number])?;
                 match number {
                     PAIRS_AFTER => self.pairs()?,
-                    SETS_AFTER => self.byte_sets()?,
+                    _ if number == sets_after => self.byte_sets()?,
                     _ => {}
                 }
                 self.keep(&mut best)?;
@@ -313,6 +331,12 @@ impl Search<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether there is time for few runs only, as they have been until now.
+    fn in_a_hurry(&self) -> bool {
+        let each = self.begun.elapsed().as_secs_f64() / self.runs.max(1) as f64;
+        self.limits.time.as_secs_f64() < HURRY * each
     }
 
     /// Says of bytes that can have one value each, because of what is asked of several at once, just that,
@@ -531,6 +555,8 @@ impl Search<'_> {
         patience: u32,
     ) -> Result<Verdict, Broken> {
         let (now, gain) = (self.share.value(), gain - wanted);
+        // What gains much may cost more of the share than a pass allows.
+        let floor = floor.min((-gain / BITS_FOR_HALF).exp2());
         // Where the share is below the floor already, it must not fall much further.
         let floor = (floor * self.first).min(0.85 * now).max(LEAST_SHARE * self.first);
         let least = (now * (-gain).exp2()).max(floor);
@@ -636,49 +662,56 @@ impl Search<'_> {
 
     /// The values of a byte that fail beside those that are known to, as far as a few of each kind show it.
     fn failing_values(&mut self, byte: InputByte, known: ByteSet) -> Result<ByteSet, Broken> {
-        let kinds: Vec<ByteSet> = sets::kinds().collect();
+        let new = |values: ByteSet| values.intersect(&known.complement());
         let mut tried = sets::near(known);
-        for kind in &kinds {
-            tried = tried.union(&sets::some_of(kind));
+        for kind in sets::kinds() {
+            tried = tried.union(&new(sets::some_of(&kind).0));
         }
-        tried = tried.intersect(&known.complement());
         let mut good = self.failing(byte, tried)?;
-        if good.is_empty() {
+        if good.is_empty() || self.over() {
             return Ok(known);
         }
-        good = good.union(&known);
-        tried = tried.union(&known);
-        for kind in kinds {
-            let some = sets::some_of(&kind).intersect(&known.complement());
-            let open = kind.intersect(&tried.complement());
-            let hits = some.intersect(&good).len();
-            if hits == some.len() && hits > 0 {
-                good = good.union(&open);
-            } else if hits > 0 {
-                good = good.union(&self.failing(byte, open)?);
+        for kind in sets::kinds() {
+            let (first, others) = sets::some_of(&kind);
+            if good.intersect(&first).is_empty() {
+                continue;
             }
+            let others = new(others);
+            let hits = self.failing(byte, others)?;
+            let open = new(kind).intersect(&others.complement());
+            good = good.union(&hits).union(&if hits == others {
+                open
+            } else {
+                self.failing(byte, open.intersect(&tried.complement()))?
+            });
         }
-        Ok(good)
+        Ok(good.union(&known))
     }
 
-    /// Which of these values of a byte fail, with everything else drawn.
+    /// Which of these values of a byte fail, with everything else drawn. Where not all runs fail, one does not
+    /// tell: the fewer, the more often a value is tried.
     fn failing(&mut self, byte: InputByte, values: ByteSet) -> Result<ByteSet, Broken> {
-        let weak = self.weak.clone();
-        let mut inputs = Vec::new();
-        let mut tried: Vec<u8> = Vec::new();
-        for value in values.iter() {
-            let Some(mut assignment) = self.parts.draw(&weak, Draws::Again, self.rng) else {
-                break;
-            };
-            assignment.set(byte, value);
-            inputs.push(self.parts.input(&assignment));
-            tried.push(value);
-        }
-        let results = self.run(&inputs)?;
+        let missed = 1.0 - self.share.value().clamp(0.1, 0.95);
+        let tries = (MISSED.ln() / missed.ln()).ceil().min(MOST_TRIES) as usize;
         let mut good = ByteSet::NONE;
-        for (&value, &fails) in tried.iter().zip(&results) {
-            if fails {
-                good.insert(value);
+        for round in 0..tries {
+            if round > 0 && self.over() {
+                break;
+            }
+            let weak = self.weak.clone();
+            let (mut inputs, mut tried) = (Vec::new(), Vec::new());
+            for value in values.intersect(&good.complement()).iter() {
+                let Some(mut assignment) = self.parts.draw(&weak, Draws::Again, self.rng) else {
+                    break;
+                };
+                assignment.set(byte, value);
+                inputs.push(self.parts.input(&assignment));
+                tried.push(value);
+            }
+            for (&value, &fails) in tried.iter().zip(&self.run(&inputs)?) {
+                if fails {
+                    good.insert(value);
+                }
             }
         }
         Ok(good)

@@ -138,7 +138,7 @@ pub(super) enum Class {
     Lower,
     /// A number, as many bytes, and what may belong to them.
     Records,
-    /// The last bytes of a record, with its number.
+    /// The last or the first bytes of a record, with its number.
     Counted,
 }
 

@@ -278,7 +278,14 @@ impl Reduction<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read, Write};
+
+    use flate2::Compression;
+    use flate2::read::ZlibDecoder;
+    use flate2::write::ZlibEncoder;
+
     use super::*;
+    use crate::weaken::sums::crc32;
 
     fn shortened(
         input: &[&[u8]],
@@ -325,6 +332,47 @@ mod tests {
             opened == closed && input[0].contains(&b'x')
         });
         assert!(found[0].contains(&b'x') && found[0].len() <= 3, "{} bytes", found[0].len());
+    }
+
+    #[test]
+    fn sums_stay_right_when_what_they_are_over_becomes_shorter() {
+        // A number, as many bytes and their sum; whoever reads it checks both.
+        let record = |text: &[u8]| {
+            let mut record = vec![text.len() as u8];
+            record.extend_from_slice(text);
+            record.extend(crc32(text).to_be_bytes());
+            record
+        };
+        let mut input = record(b"a long text with a bug somewhere in it");
+        input.extend(b"and more");
+        let found = shortened(&[&input], &[true], |input| {
+            let Some((&length, rest)) = input[0].split_first() else { return false };
+            let (length, has) =
+                (usize::from(length), |text: &[u8]| text.windows(3).any(|it| it == b"bug"));
+            rest.len() >= length + 4
+                && has(&rest[..length])
+                && rest[length..length + 4] == crc32(&rest[..length]).to_be_bytes()
+        });
+        assert_eq!(found, [record(b"bug")]);
+    }
+
+    #[test]
+    fn what_is_compressed_is_made_shorter_within() {
+        let text =
+            b"a long text, a very long text, with a bug somewhere in it, and more text".repeat(3);
+        let mut encoder = ZlibEncoder::new(b"head".to_vec(), Compression::best());
+        encoder.write_all(&text).expect("it is in memory");
+        let input = encoder.finish().expect("it is in memory");
+        let holds = |input: &[u8]| {
+            let mut text = Vec::new();
+            let stream = input.strip_prefix(b"head").unwrap_or_default();
+            ZlibDecoder::new(stream).read_to_end(&mut text).is_ok().then_some(text)
+        };
+        let found = shortened(&[&input], &[true], |input| {
+            holds(&input[0]).is_some_and(|text| text.windows(3).any(|it| it == b"bug"))
+        });
+        assert_eq!(holds(&found[0]).expect("it is a stream"), b"bug");
+        assert!(found[0].len() < input.len() && found[0].windows(3).any(|it| it == b"bug"));
     }
 
     #[test]

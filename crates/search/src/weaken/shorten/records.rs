@@ -99,7 +99,10 @@ pub(super) fn counted(bytes: &[u8]) -> Vec<Edit> {
         let mut less = count.value;
         while less > 0 {
             let number = count.bytes(count.value - less);
-            edits.push(Edit::counted(end - less..end, count.at, number));
+            edits.push(Edit::counted(end - less..end, count.at, number.clone()));
+            if less < count.value {
+                edits.push(Edit::counted(count.end()..count.end() + less, count.at, number));
+            }
             less /= 2;
         }
     }
@@ -121,7 +124,7 @@ mod tests {
         assert!(after(records, chunk).contains(&"1234".to_owned()));
         assert!(after(records, b"-T\x02ab-").contains(&"--".to_owned()));
         let shorter = after(counted, b"\x04abcd-");
-        assert_eq!(shorter, ["\0-", "\x02ab-", "\x03abc-"]);
+        assert_eq!(shorter, ["\0-", "\x02ab-", "\x02cd-", "\x03abc-", "\x03bcd-"]);
         assert!(after(counted, b"\x04\0abcd").contains(&"\x02\0ab".to_owned()));
     }
 }
