@@ -65,8 +65,8 @@ pub struct Key {
 }
 
 impl Key {
-    /// Nothing if copies are not wanted, if standard input is a file of the host, whose position copies would share, or if there
-    /// are connections: copies would share a network.
+    /// Nothing if copies are not wanted, if standard input is a file of the host, whose position copies
+    /// would share, or if there are connections: copies would share a network.
     pub fn of(command: &Command, remade: u32) -> Option<Self> {
         if command.copied == Copied::Never || !command.connections.is_empty() {
             return None;

@@ -10,9 +10,9 @@
 //!
 //! Groups are stretches of neighbours, first long ones, then halves of them: in the order of the
 //! input's bytes, of the code (a function's tests are neighbours), and of the path. Pins and
-//! relaxations take part as tests. Stretches of bytes that cannot be free may still be any text, or
-//! any digits; bytes that are still fixed after that get the set of values with which the program
-//! fails, as far as trying each of them shows it. In the end, what is needed may move: where the program
+//! relaxations take part as tests. What is asked of a byte under a sum goes without the sum. Stretches of
+//! bytes that cannot be free may still be any text, or any digits; bytes that are still fixed after that
+//! get the set of values with which the program fails, as far as trying some of each kind shows it. In the end, what is needed may move: where the program
 //! finds it elsewhere, too, the inputs of all layouts are drawn from (`layout.rs`).
 //!
 //! Guarantees: the double is drawn uniformly from the inputs that satisfy `W` and fail, by

@@ -33,6 +33,10 @@ const DOUBT: f64 = 0.05;
 const FINAL_DOUBT: f64 = 0.01;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
+/// If fewer of them fail, there are twice as many runs;
+const MANY_HITS: u32 = 100;
+/// and if fewer than this, up to ten times as many.
+const SOME_HITS: u32 = 30;
 /// A try is not accepted after fewer runs,
 const LEAST_RUNS: u32 = 6;
 /// or fewer of them that fail: one may be luck, however much there is to be gained.
@@ -726,8 +730,12 @@ impl Search<'_> {
         let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
         let (least, most) =
             if only { (LEAST_RUNS, LEAST_RUNS) } else { (FINAL_RUNS, 10 * FINAL_RUNS) };
-        // More runs if the share is small, so that the bound is not far from the guess.
-        while share.runs < least || (share.hits < 30 && share.runs < most) {
+        // More runs if the share is small, so that the bound is not far from the guess; fewer more if it is not
+        // very small.
+        while share.runs < least
+            || (share.hits < MANY_HITS && share.runs < 2 * least)
+            || (share.hits < SOME_HITS && share.runs < most)
+        {
             let count = least.min(50) as usize;
             let (mut inputs, mut layouts) = (Vec::with_capacity(count), Vec::with_capacity(count));
             for _ in 0..count {

@@ -1,7 +1,8 @@
 //! Shortening: an input that still fails, with fewer bytes. The classical reduction, after A. Zeller
 //! and R. Hildebrandt, "Simplifying and isolating failure-inducing input" (2002): groups of lines, then
 //! of bytes, are deleted, large ones first. What is left is short enough to try everything that often
-//! goes together (`edits.rs`), until nothing goes any more.
+//! goes together (`edits.rs`), until nothing goes any more. Sums are kept right on the way (`sums.rs`), and
+//! compressed parts are made shorter within (`streams.rs`).
 //!
 //! A shorter double has a set of its own, the inputs of its length, and which length came out says
 //! something, too. So the figure is about inputs of all lengths. With `π` for what is believed of who
