@@ -20,9 +20,6 @@ use crate::interrupt;
 /// The part of the effort that shortening and filling up may take: one in so many.
 const PADDING: u64 = 4;
 
-/// A path that reveals so many times as much as a double that is known is not weakened.
-const HOPELESS: f64 = 3.0;
-
 /// So many runs measure the result; a program that is too slow for them is not weakened.
 pub(super) const MEASURING: u32 = 300;
 
@@ -70,10 +67,6 @@ impl Job<'_> {
         for (number, mut start) in starts.into_iter().enumerate() {
             // Another start is for programs that are quick to run: it has to be measured as well.
             if number > 0 && (begun.elapsed() > time * 2 / 3 || pace > SLOW) {
-                break;
-            }
-            // From far above what is known already, no search comes below it.
-            if start.bits > HOPELESS * self.allowed.worth {
                 break;
             }
             // The first gets the greater part of what is left.

@@ -6,8 +6,8 @@
 //! own try, and the cost only goes down.
 
 mod moves;
+mod values;
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,15 +15,14 @@ use std::time::{Duration, Instant};
 use rand::RngCore;
 use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_leakage::{Bits, ByteLeak};
-use stunt_models::ByteSet;
 use stunt_path::{Original, Pin, Test, TestKind};
 use stunt_terms::{InputByte, Pool};
 
 use super::confidence::Share;
-use super::drops::{Group, Order, Stretches, Which, groups, is_sum};
+use super::drops::{Group, Order, Stretches, Which, groups};
 use super::layout::{Arranged, Layout};
 use super::oracle::{Broken, Oracle};
-use super::parts::{Draws, Item, Part, Parts, Weak};
+use super::parts::{Draws, Item, Parts, Weak};
 use super::sets::{self, Class};
 use crate::{Double, Measured};
 
@@ -33,10 +32,6 @@ const DOUBT: f64 = 0.05;
 const FINAL_DOUBT: f64 = 0.01;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
-/// If fewer of them fail, there are twice as many runs;
-const MANY_HITS: u32 = 100;
-/// and if fewer than this, up to ten times as many.
-const SOME_HITS: u32 = 30;
 /// A try is not accepted after fewer runs,
 const LEAST_RUNS: u32 = 6;
 /// or fewer of them that fail: one may be luck, however much there is to be gained.
@@ -50,17 +45,6 @@ const LEAST_SHARE: f64 = 0.05;
 const BITS_FOR_HALF: f64 = 16.0;
 /// A try that promises less than this, in bits, is not made.
 const LEAST_GAIN: f64 = 0.15;
-/// What reveals less than this, in bits, does not get the values of its bytes tried,
-const LEAST_FOR_SETS: f64 = 1.0;
-/// nor do more bytes that depend on each other than this;
-const MOST_UNTIED: usize = 32;
-/// and if so many of them, one after the other, have no other value that fails, the rest are not tried.
-const MOST_IN_VAIN: usize = 6;
-/// A value that fails may be missed with this probability,
-const MISSED: f64 = 0.1;
-/// if it need not be tried more often than this.
-const MOST_TRIES: f64 = 4.0;
-
 /// A pass over the condition.
 struct Pass {
     order: Order,
@@ -85,7 +69,7 @@ const fn widen(class: Class, floor: f64, patience: u32) -> Pass {
 const PASSES: [Pass; 14] = [
     pass(Order::Code, Which::Strong, 0.75, 24),
     pass(Order::Bytes, Which::All, 0.75, 24),
-    pass(Order::BytesUnderSums, Which::All, 0.6, 32),
+    pass(Order::BytesUnderSums, Which::All, 0.25, 48),
     pass(Order::Bytes, Which::Strong, 0.75, 24),
     widen(Class::Ascii, 0.75, 24),
     widen(Class::Printable, 0.75, 24),
@@ -343,33 +327,6 @@ impl Search<'_> {
         self.limits.time.as_secs_f64() < HURRY * each
     }
 
-    /// Says of bytes that can have one value each, because of what is asked of several at once, just that,
-    /// byte by byte: each may go without the others then, or have other values, and what is asked of others
-    /// stays. The condition is the same.
-    fn untie(&mut self) {
-        let (mut without, mut with) = (Vec::new(), BTreeMap::new());
-        for part in self.weak.parts.iter().filter(|part| part.single().is_none()) {
-            for &item in &part.items {
-                let literal = &self.parts.literals[item as usize];
-                let bytes = || self.parts.pool.support(literal.term).iter();
-                // A sum stays: what it is over may change, if it changes with it.
-                if !is_sum(&self.parts, item) && bytes().all(|byte| part.values(byte).len() == 1) {
-                    without.push(item);
-                    let values = bytes().map(|byte| (byte, (part.values(byte), literal.address)));
-                    with.extend(values);
-                }
-            }
-        }
-        let mut items = Vec::with_capacity(with.len());
-        for (byte, (values, address)) in with {
-            let literal = sets::literal(self.parts.pool, byte, values);
-            items.push(self.parts.add(literal, address));
-        }
-        if !without.is_empty() {
-            self.weak = self.parts.changed(&self.weak.clone(), &without, &items);
-        }
-    }
-
     /// What the condition in hand reveals, in all layouts.
     fn bits(&self) -> f64 {
         self.weak.bits() - self.layout.as_ref().map_or(0.0, |layout| layout.gain())
@@ -616,111 +573,6 @@ impl Search<'_> {
         self.oracle.fails(inputs)
     }
 
-    /// Gives bytes that are still fixed the values with which the program fails; at last those that depend
-    /// on each other, each by itself.
-    fn byte_sets(&mut self) -> Result<(), Broken> {
-        let mut open: Vec<Rc<Part>> =
-            self.weak.parts.iter().filter(|part| part.bits() >= LEAST_FOR_SETS).cloned().collect();
-        open.retain(|part| part.bytes.len() <= MOST_UNTIED);
-        open.sort_by(|a, b| {
-            let bytes = a.bytes.len().cmp(&b.bytes.len());
-            bytes.then(b.bits().total_cmp(&a.bits())).then(a.bytes.cmp(&b.bytes))
-        });
-        for part in open {
-            if self.over() {
-                break;
-            }
-            // It may be another one by now.
-            if self.weak.parts.iter().any(|it| Rc::ptr_eq(it, &part)) {
-                self.sets_of(&part)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The same for the bytes of one part.
-    fn sets_of(&mut self, part: &Part) -> Result<(), Broken> {
-        let (mut items, mut bits, mut in_vain) = (Vec::new(), 0.0, 0);
-        for &byte in &part.bytes {
-            let known = match part.single() {
-                Some((_, values)) => values,
-                None => ByteSet::range(self.parts.own(byte), self.parts.own(byte)),
-            };
-            let good = self.failing_values(byte, known)?;
-            in_vain = if good == known { in_vain + 1 } else { 0 };
-            if in_vain == MOST_IN_VAIN.min(part.bytes.len()) || self.over() {
-                return Ok(());
-            }
-            bits += 8.0 - f64::from(good.len()).log2();
-            let literal = sets::literal(self.parts.pool, byte, good);
-            items.push(self.parts.add(literal, 0));
-        }
-        if part.bits() - bits < LEAST_GAIN {
-            return Ok(());
-        }
-        let weak = self.weak.clone();
-        let changed = self.parts.changed(&weak, &part.items, &items);
-        self.attempt(changed, 0.25, 64)?;
-        Ok(())
-    }
-
-    /// The values of a byte that fail beside those that are known to, as far as a few of each kind show it.
-    fn failing_values(&mut self, byte: InputByte, known: ByteSet) -> Result<ByteSet, Broken> {
-        let new = |values: ByteSet| values.intersect(&known.complement());
-        let mut tried = sets::near(known);
-        for kind in sets::kinds() {
-            tried = tried.union(&new(sets::some_of(&kind).0));
-        }
-        let mut good = self.failing(byte, tried)?;
-        if good.is_empty() || self.over() {
-            return Ok(known);
-        }
-        for kind in sets::kinds() {
-            let (first, others) = sets::some_of(&kind);
-            if good.intersect(&first).is_empty() {
-                continue;
-            }
-            let others = new(others);
-            let hits = self.failing(byte, others)?;
-            let open = new(kind).intersect(&others.complement());
-            good = good.union(&hits).union(&if hits == others {
-                open
-            } else {
-                self.failing(byte, open.intersect(&tried.complement()))?
-            });
-        }
-        Ok(good.union(&known))
-    }
-
-    /// Which of these values of a byte fail, with everything else drawn. Where not all runs fail, one does not
-    /// tell: the fewer, the more often a value is tried.
-    fn failing(&mut self, byte: InputByte, values: ByteSet) -> Result<ByteSet, Broken> {
-        let missed = 1.0 - self.share.value().clamp(0.1, 0.95);
-        let tries = (MISSED.ln() / missed.ln()).ceil().min(MOST_TRIES) as usize;
-        let mut good = ByteSet::NONE;
-        for round in 0..tries {
-            if round > 0 && self.over() {
-                break;
-            }
-            let weak = self.weak.clone();
-            let (mut inputs, mut tried) = (Vec::new(), Vec::new());
-            for value in values.intersect(&good.complement()).iter() {
-                let Some(mut assignment) = self.parts.draw(&weak, Draws::Again, self.rng) else {
-                    break;
-                };
-                assignment.set(byte, value);
-                inputs.push(self.parts.input(&assignment));
-                tried.push(value);
-            }
-            for (&value, &fails) in tried.iter().zip(&self.run(&inputs)?) {
-                if fails {
-                    good.insert(value);
-                }
-            }
-        }
-        Ok(good)
-    }
-
     /// Measures the share, and draws the double.
     fn finish(mut self, all: usize) -> Result<Option<Weakened>, Broken> {
         let (weak, layout) = (self.weak.clone(), self.layout.clone());
@@ -730,12 +582,8 @@ impl Search<'_> {
         let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
         let (least, most) =
             if only { (LEAST_RUNS, LEAST_RUNS) } else { (FINAL_RUNS, 10 * FINAL_RUNS) };
-        // More runs if the share is small, so that the bound is not far from the guess; fewer more if it is not
-        // very small.
-        while share.runs < least
-            || (share.hits < MANY_HITS && share.runs < 2 * least)
-            || (share.hits < SOME_HITS && share.runs < most)
-        {
+        // More runs if the share is small, so that the bound is not far from the guess.
+        while share.runs < least || (share.hits < 30 && share.runs < most) {
             let count = least.min(50) as usize;
             let (mut inputs, mut layouts) = (Vec::with_capacity(count), Vec::with_capacity(count));
             for _ in 0..count {
