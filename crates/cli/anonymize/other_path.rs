@@ -119,7 +119,7 @@ impl Job<'_> {
         let relax = self.arguments.relaxations();
         let Ok(own) = self.follow(failure, relax)? else { return Ok(None) };
         let own = Start::new(own, &self.subject.original);
-        let path_bits = own.bits;
+        let path_bits = own.bits();
         let mut known = vec![own];
         if self.pace(&mut *oracle)? <= SLOW {
             // Nothing else takes runs.
@@ -127,8 +127,8 @@ impl Job<'_> {
         }
         let starts = self.starts(failure, known, &mut *oracle, begun)?;
         self.seconds.searched(begun.elapsed().as_secs_f64(), before);
-        let best = starts.into_iter().next().filter(|start| start.bits < path_bits);
-        let bits = best.as_ref().map(|start| start.bits);
+        let best = starts.into_iter().next().filter(|start| start.bits() < path_bits);
+        let bits = best.as_ref().map(Start::bits);
         info!(bits, runs = oracle.runs(), "blanked");
         self.base = best.map(|start| start.input);
         self.allowed.time = self.allowed.time.saturating_sub(begun.elapsed());

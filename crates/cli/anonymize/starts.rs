@@ -41,8 +41,7 @@ impl Job<'_> {
         begun: Instant,
     ) -> Result<Vec<Start>> {
         let time = self.allowed.time;
-        let least =
-            |starts: &[Start]| starts.iter().map(|it| it.bits).fold(f64::INFINITY, f64::min);
+        let least = |starts: &[Start]| starts.iter().map(Start::bits).fold(f64::INFINITY, f64::min);
         // What was made shorter has little to blank: a slow program has better uses for its runs.
         let shortened = self.base.is_some();
         let spare = !shortened || self.pace.is_none_or(|pace| pace <= SLOW);
@@ -57,7 +56,7 @@ impl Job<'_> {
             let blanked = self.blanked(Fillers::Text, oracle, TRYING_AGAIN)?;
             starts.extend(self.start_of(failure, &blanked)?);
         }
-        starts.sort_by(|a, b| a.bits.total_cmp(&b.bits));
+        starts.sort_by(|a, b| a.bits().total_cmp(&b.bits()));
         if !shortened {
             self.grown(failure, &mut starts, oracle, begun, time / 2)?;
         }
@@ -163,8 +162,8 @@ impl Job<'_> {
             });
             let Some(grown) = grown.map_err(|error: Broken| anyhow!(error))? else { break };
             let Some(start) = self.start_of(failure, &input.with_bytes(grown))? else { break };
-            debug!(before = starts[0].bits, bits = start.bits, runs = oracle.runs(), "grown");
-            if start.bits >= starts[0].bits {
+            debug!(before = starts[0].bits(), bits = start.bits(), runs = oracle.runs(), "grown");
+            if start.bits() >= starts[0].bits() {
                 break;
             }
             starts.insert(0, start);
@@ -175,10 +174,8 @@ impl Job<'_> {
 
 /// An input that fails, and its path.
 pub(super) struct Start {
-    /// What the path reveals,
+    /// What the path reveals.
     pub(super) total: Bits,
-    /// at most.
-    pub(super) bits: f64,
     pub(super) path: Followed,
     pub(super) input: Original,
 }
@@ -188,9 +185,13 @@ impl Start {
         let mut condition = PathCondition::new(&mut path.pool, &path.tests, input);
         condition.ease(input);
         let total = condition.total();
-        let bits = total.upper();
-        debug!(bits, "a path to start from");
-        Self { total, bits, path, input: input.clone() }
+        debug!(bits = total.upper(), "a path to start from");
+        Self { total, path, input: input.clone() }
+    }
+
+    /// What the path reveals at most.
+    pub(super) fn bits(&self) -> f64 {
+        self.total.upper()
     }
 
     /// What the path reveals about each byte.
@@ -205,6 +206,6 @@ impl Start {
     /// what it says can be harder to solve.
     pub(super) fn or(self, path: Followed, input: &Original) -> Self {
         let other = Self::new(path, input);
-        if other.bits < self.bits { other } else { self }
+        if other.bits() < self.bits() { other } else { self }
     }
 }

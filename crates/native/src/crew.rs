@@ -72,6 +72,11 @@ impl Hand {
         });
         Self { slot, lists: Some(lists), thread: Some(thread) }
     }
+
+    /// Whether its thread goes on.
+    pub fn is_there(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
 }
 
 impl Drop for Hand {

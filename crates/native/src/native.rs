@@ -101,8 +101,10 @@ impl Native {
                 return;
             }
         };
-        let hands = self.take(workers.clamp(1, commands.len().max(1)));
+        let mut hands = self.take(workers.clamp(1, commands.len().max(1)));
         work(&hands, commands, told, stop, each);
+        // A panic in one of them goes on here, when it is dropped.
+        hands.retain(Hand::is_there);
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(hands);
     }
 

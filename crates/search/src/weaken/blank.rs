@@ -94,14 +94,14 @@ pub fn blank(
 ) -> Result<Vec<Vec<u8>>, Broken> {
     let mut best = input.to_vec();
     let mut done = vec![false; hidden.len()];
-    let sums = Sums::of(input, hidden);
+    let may_change = Open::new(input, hidden);
     let is_text = !input.iter().any(|source| source.contains(&0));
     let fitting = |filler: &&Filler| !is_text || !matches!(filler, Filler::Byte(1));
     for &filler in fillers.all().iter().filter(fitting) {
         // One filler may undo nothing of another: what is blank stays as it is.
         loop {
             let before = done.iter().filter(|&&it| it).count();
-            pass(&mut best, &sums, hidden, &mut done, filler, oracle, &mut runs, over)?;
+            pass(&mut best, &may_change, &mut done, filler, oracle, &mut runs, over)?;
             let gained = done.iter().filter(|&&it| it).count() - before;
             if gained * 20 < hidden.len() || runs == 0 || over() {
                 break;
@@ -111,34 +111,36 @@ pub fn blank(
     Ok(best)
 }
 
-/// The sums of an input that may change, source by source.
-struct Sums(Vec<(usize, Sum)>);
+/// What may change: bytes, and with them the sums over them.
+struct Open<'a> {
+    hidden: &'a [InputByte],
+    /// By their sources.
+    sums: Vec<(usize, Sum)>,
+}
 
-impl Sums {
-    fn of(input: &[Vec<u8>], hidden: &[InputByte]) -> Self {
+impl<'a> Open<'a> {
+    fn new(input: &[Vec<u8>], hidden: &'a [InputByte]) -> Self {
         let mut all = Vec::new();
         for (number, source) in input.iter().enumerate() {
             let changes = |at: usize| hidden.contains(&InputByte::new(number as u16, at as u32));
             let found = sums(source).into_iter().filter(|sum| sum.place().all(changes));
             all.extend(found.map(|sum| (number, sum)));
         }
-        Self(all)
+        Self { hidden, sums: all }
     }
 }
 
 /// Tries windows of all widths once.
-#[allow(clippy::too_many_arguments)]
 fn pass(
     best: &mut Vec<Vec<u8>>,
-    sums: &Sums,
-    hidden: &[InputByte],
+    may_change: &Open<'_>,
     done: &mut [bool],
     filler: Filler,
     oracle: &mut dyn Oracle,
     runs: &mut u64,
     over: &dyn Fn() -> bool,
 ) -> Result<(), Broken> {
-    let mut open: Vec<usize> = (0..hidden.len()).filter(|&at| !done[at]).collect();
+    let mut open: Vec<usize> = (0..done.len()).filter(|&at| !done[at]).collect();
     let mut width = open.len();
     while width > 0 {
         let mut start = 0;
@@ -152,13 +154,13 @@ fn pass(
                 (0..batch).map(|i| start + i * step).filter(|&at| at < open.len()).collect();
             let window = |at: usize| (open[at], open[(at + width).min(open.len()) - 1]);
             let candidates: Vec<Vec<Vec<u8>>> =
-                starts.iter().map(|&at| blanked(best, sums, hidden, window(at), filler)).collect();
+                starts.iter().map(|&at| blanked(best, may_change, window(at), filler)).collect();
             *runs -= candidates.len() as u64;
             let results = oracle.fails(&candidates)?;
             let mut first = results.iter().position(|&fails| fails);
             if let (Some(at), Some(check)) = (first, filler.check()) {
                 *runs = runs.saturating_sub(1);
-                let other = blanked(best, sums, hidden, window(starts[at]), check);
+                let other = blanked(best, may_change, window(starts[at]), check);
                 if !oracle.fails(&[other])?[0] {
                     first = None;
                 }
@@ -183,16 +185,15 @@ fn pass(
 /// this filler.
 fn blanked(
     best: &[Vec<u8>],
-    sums: &Sums,
-    hidden: &[InputByte],
+    may_change: &Open<'_>,
     (from, to): (usize, usize),
     filler: Filler,
 ) -> Vec<Vec<u8>> {
     let mut candidate = best.to_vec();
-    for byte in &hidden[from..=to] {
+    for byte in &may_change.hidden[from..=to] {
         candidate[usize::from(byte.source)][byte.offset as usize] = filler.at(*byte);
     }
-    for (source, sum) in &sums.0 {
+    for (source, sum) in &may_change.sums {
         sum.repair(&mut candidate[*source]);
     }
     candidate

@@ -45,6 +45,7 @@ const LEAST_SHARE: f64 = 0.05;
 const BITS_FOR_HALF: f64 = 16.0;
 /// A try that promises less than this, in bits, is not made.
 const LEAST_GAIN: f64 = 0.15;
+
 /// A pass over the condition.
 struct Pass {
     order: Order,

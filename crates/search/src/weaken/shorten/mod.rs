@@ -81,9 +81,7 @@ pub fn shorten(
     runs: u64,
     over: &dyn Fn() -> bool,
 ) -> Result<Vec<Vec<u8>>, Broken> {
-    let sums_of = Vec::new();
-    let mut reduction =
-        Reduction { best: input.to_vec(), source: 0, sums: sums_of, oracle, runs, over };
+    let mut reduction = Reduction::new(input.to_vec(), oracle, runs, over);
     for (source, _) in may_change.iter().enumerate().filter(|(_, may)| **may) {
         reduction.source = source;
         reduction.sums = sums(reduction.bytes());
@@ -139,7 +137,17 @@ struct Reduction<'a> {
     over: &'a dyn Fn() -> bool,
 }
 
-impl Reduction<'_> {
+impl<'a> Reduction<'a> {
+    /// Of the first source, without sums to keep.
+    fn new(
+        best: Vec<Vec<u8>>,
+        oracle: &'a mut dyn Oracle,
+        runs: u64,
+        over: &'a dyn Fn() -> bool,
+    ) -> Self {
+        Self { best, source: 0, sums: Vec::new(), oracle, runs, over }
+    }
+
     fn bytes(&self) -> &[u8] {
         &self.best[self.source]
     }
@@ -177,14 +185,7 @@ impl Reduction<'_> {
             return Ok(());
         }
         let (best, runs) = (vec![stream.content.clone()], (self.runs - 1) / 2);
-        let mut content = Reduction {
-            best,
-            source: 0,
-            sums: Vec::new(),
-            oracle: &mut within,
-            runs,
-            over: self.over,
-        };
+        let mut content = Reduction::new(best, &mut within, runs, self.over);
         content.coarsely()?;
         content.finely()?;
         self.runs -= 1 + runs - content.runs;
@@ -261,9 +262,9 @@ impl Reduction<'_> {
             let results = self.oracle.fails(&candidates)?;
             match results.iter().position(|&fails| fails) {
                 Some(first) => {
-                    let (start, sums) =
-                        (edits[next + first].start(), edits[next + first].sums(&self.sums));
-                    self.sums = sums;
+                    let edit = &edits[next + first];
+                    let start = edit.start();
+                    self.sums = edit.sums(&self.sums);
                     self.best = candidates.into_iter().nth(first).unwrap_or_default();
                     shorter = true;
                     // What was behind the cut is at its place now.
