@@ -345,10 +345,10 @@ fn weaken_comes_near_the_least_where_fields_may_move() {
     let (program, input) = example(&place, "small-score");
     let length = std::fs::read(&input).expect("the example is there").len();
     // Bounded by runs, and not by how busy the machine is.
-    let told = told(&place, &program, &input, &["--resize=never", "--time", "120"]);
+    let told = told(&place, &program, &input, &["--time", "120"]);
     let (bits, least) = (told["leak"]["bits"].as_f64().expect("a number"), least_of_score(length));
     assert!((24.0..26.0).contains(&least), "{least}");
-    // With everything at its place it would be ten more.
-    assert!(bits > least - 0.3 && bits < least + 4.0, "{bits} bits, and {least}");
+    // With everything at its place it would be ten more, and only on the first line one more.
+    assert!(bits > least - 0.3 && bits < least + 0.5, "{bits} bits, and {least}");
     assert!(told["search"]["gaps"].as_u64().expect("a number") > 1, "{}", told["search"]);
 }

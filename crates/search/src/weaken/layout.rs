@@ -5,9 +5,10 @@
 //! keep their order and what is asked of them, and gaps of any length between them, which take from each
 //! other: the input stays as long as it is. Inputs of all layouts together are more than those of one.
 //!
-//! What always holds: no input has two layouts, so they can be counted, and drawn uniformly, one by one. A gap
-//! has no value that the piece behind it may begin with, and so ends where that begins; the length of the last
-//! gap follows from the others. Nothing here runs a program.
+//! What always holds: no input is drawn in two layouts, so they can be counted, and drawn uniformly, one by one.
+//! Before a short piece, a gap has no value that the piece may begin with, and so ends where that begins. Before
+//! a long one it may have any: the piece hardly stands twice in an input, and where it does ([`Layout::is_only`])
+//! the input must not be used. The length of the last gap follows from the others. Nothing here runs a program.
 
 use std::ops::Range;
 
@@ -25,6 +26,9 @@ pub(super) struct Cut {
     pub(super) most: usize,
 }
 
+/// A piece of which so many bits are asked is long.
+const LONG: f64 = 14.0;
+
 /// A gap, and the values of its bytes.
 struct Gap {
     cut: Cut,
@@ -36,8 +40,8 @@ struct Gap {
 /// All arrangements of some pieces.
 pub(super) struct Layout {
     source: usize,
-    /// How long the source is.
-    length: usize,
+    /// What may stand at each place, as it was at first.
+    asked: Vec<ByteSet>,
     gaps: Vec<Gap>,
     /// In how many ways so many bytes go into the gaps from one on, as a share of all that these bytes
     /// could be.
@@ -53,18 +57,15 @@ pub(super) struct Arranged {
 }
 
 impl Layout {
-    /// The arrangements of a source of some length, with gaps in order that do not touch each other. What may
-    /// stand at a place is asked for where a piece begins.
-    pub(super) fn new(
-        source: usize,
-        length: usize,
-        cuts: &[Cut],
-        values_at: impl Fn(usize) -> ByteSet,
-    ) -> Self {
+    /// The arrangements of a source in which something is asked at each place, with gaps in order that do not
+    /// touch each other.
+    pub(super) fn new(source: usize, asked: Vec<ByteSet>, cuts: &[Cut]) -> Self {
         let filler: usize = cuts.iter().map(|cut| cut.place.len()).sum();
         let gap = |(number, cut): (usize, &Cut)| {
-            let last = number + 1 == cuts.len();
-            let values = if last { ByteSet::ALL } else { values_at(cut.place.end).complement() };
+            let values = match cuts.get(number + 1) {
+                Some(next) => before(&asked[cut.place.end..next.place.start]),
+                None => ByteSet::ALL,
+            };
             let one = f64::from(values.len()) / 256.0;
             let shares = (0..=filler).map(|length| one.powi(length as i32)).collect();
             Gap { cut: cut.clone(), values, shares }
@@ -79,7 +80,7 @@ impl Layout {
                 *ways = gap.lengths(all).map(share).sum();
             }
         }
-        Layout { source, length, gaps, ways }
+        Layout { source, asked, gaps, ways }
     }
 
     /// How many more inputs there are than in one layout, in bits.
@@ -96,7 +97,7 @@ impl Layout {
     pub(super) fn arrange(&self, input: &mut [Vec<u8>], rng: &mut dyn RngCore) -> Arranged {
         let bytes = &input[self.source];
         let mut left = self.ways[0].len() - 1;
-        let (mut moved, mut from) = (Vec::with_capacity(self.length), Vec::new());
+        let (mut moved, mut from) = (Vec::with_capacity(self.asked.len()), Vec::new());
         let mut piece = 0;
         for (number, gap) in self.gaps.iter().enumerate() {
             moved.extend_from_slice(&bytes[piece..gap.cut.place.start]);
@@ -122,9 +123,61 @@ impl Layout {
             }
         }
         moved.extend_from_slice(&bytes[piece..]);
-        from.extend((piece..self.length).map(Ok));
+        from.extend((piece..self.asked.len()).map(Ok));
         input[self.source] = moved;
         Arranged { source: self.source, from }
+    }
+
+    /// Whether an input that was arranged has no other layout.
+    pub(super) fn is_only(&self, input: &[Vec<u8>]) -> bool {
+        let before_long = |(gap, next): (&Gap, &Gap)| {
+            gap.values == ByteSet::ALL && next.cut.place.start > gap.cut.place.end
+        };
+        if !self.gaps.iter().zip(&self.gaps[1..]).any(before_long) {
+            return true;
+        }
+        let bytes = &input[self.source];
+        let stands = |piece: &Range<usize>, at: usize| {
+            at + piece.len() <= bytes.len()
+                && self.asked[piece.clone()].iter().zip(&bytes[at..]).all(|(it, &b)| it.contains(b))
+        };
+        // In how many ways what is before a place may end there.
+        let mut ways = vec![0.0; bytes.len() + 1];
+        ways[self.gaps[0].cut.place.start] = 1.0;
+        for (number, gap) in self.gaps.iter().enumerate() {
+            let end = self.gaps.get(number + 1).map_or(bytes.len(), |next| next.cut.place.start);
+            let piece = gap.cut.place.end..end;
+            // How many there are up to a place, without it.
+            let mut sums = vec![0.0];
+            sums.extend(ways.iter().scan(0.0, |sum, ways| {
+                *sum += ways;
+                Some(*sum)
+            }));
+            let mut after = vec![0.0; bytes.len() + 1];
+            // The first place from which on a gap may reach to the one in hand.
+            let mut from = 0;
+            for at in 0..=bytes.len() {
+                if at > 0 && !gap.values.contains(bytes[at - 1]) {
+                    from = at;
+                }
+                let first = from.max(at.saturating_sub(gap.cut.most));
+                let behind = (at + 1).saturating_sub(gap.cut.least);
+                if first < behind && sums[behind] > sums[first] && stands(&piece, at) {
+                    after[at + piece.len()] += sums[behind] - sums[first];
+                }
+            }
+            ways = after;
+        }
+        ways[bytes.len()] == 1.0
+    }
+}
+
+/// What may stand before a piece.
+fn before(piece: &[ByteSet]) -> ByteSet {
+    let bits: f64 = piece.iter().map(|values| 8.0 - f64::from(values.len().max(1)).log2()).sum();
+    match piece.first() {
+        Some(first) if bits < LONG => first.complement(),
+        _ => ByteSet::ALL,
     }
 }
 
@@ -148,15 +201,18 @@ mod tests {
         Cut { place, least, most }
     }
 
-    /// Pieces of one value each, at given places.
-    fn values_at(place: usize) -> ByteSet {
-        let value = b"..,..;"[place];
-        ByteSet::filter(|other| other == value)
+    /// Pieces of one value at each place that is not free.
+    fn asked(pieces: &[u8]) -> Vec<ByteSet> {
+        let set = |&value: &u8| match value {
+            b'.' => ByteSet::ALL,
+            _ => ByteSet::range(value, value),
+        };
+        pieces.iter().map(set).collect()
     }
 
     #[test]
     fn one_gap_has_one_layout() {
-        let layout = Layout::new(0, 6, &[cut(0..2, 0, 2)], values_at);
+        let layout = Layout::new(0, asked(b"..,..;"), &[cut(0..2, 0, 2)]);
         assert_eq!(layout.gain(), 0.0);
         let mut input = vec![b"ab,cd;".to_vec()];
         let arranged = layout.arrange(&mut input, &mut ChaCha8Rng::seed_from_u64(1));
@@ -168,7 +224,7 @@ mod tests {
     fn layouts_are_counted_and_drawn_each_as_often() {
         // Gaps of 0 to 2 and of 1 to 3 bytes, three together: 0 + 3, 1 + 2, 2 + 1.
         let cuts = [cut(0..2, 0, 2), cut(3..4, 1, 3)];
-        let layout = Layout::new(0, 6, &cuts, values_at);
+        let layout = Layout::new(0, asked(b"..,..;"), &cuts);
         let share = 255.0 / 256.0;
         let ways: f64 = 1.0 + share + share * share;
         assert!((layout.gain() - ways.log2()).abs() < 1e-12);
@@ -193,9 +249,44 @@ mod tests {
     }
 
     #[test]
+    fn before_a_long_piece_anything_may_stand_but_that_piece() {
+        // Every input with "ab" in it, of five bytes over an alphabet of three: as many as can be counted.
+        let cuts = [cut(0..0, 0, 3), cut(2..5, 0, 3)];
+        let layout = Layout::new(0, asked(b"ab..."), &cuts);
+        assert_eq!(layout.gain(), 2.0, "four layouts");
+        let (mut once, mut never) = (0, 0);
+        for number in 0..3usize.pow(5) {
+            let digit = |at: u32| b"abc"[number / 3usize.pow(at) % 3];
+            let input = vec![(0..5).map(digit).collect::<Vec<u8>>()];
+            let found = input[0].windows(2).filter(|pair| *pair == b"ab").count();
+            assert_eq!(layout.is_only(&input), found == 1, "{found}");
+            once += u32::from(found == 1);
+            never += u32::from(found == 0);
+        }
+        // 108 ways to place it, 18 inputs have two.
+        assert_eq!((once, never), (4 * 27 - 2 * 9, 3u32.pow(5) - (4 * 27 - 9)));
+    }
+
+    #[test]
+    fn a_place_before_a_short_piece_ends_where_that_begins() {
+        // The long piece may stand twice, if a gap that has no comma cannot reach from there.
+        let cuts = [cut(0..2, 0, 9), cut(4..5, 0, 9), cut(6..9, 0, 9)];
+        let layout = Layout::new(0, asked(b"..ab.,..."), &cuts);
+        for (input, only) in
+            [("xxabx,xxx", true), ("abxab,xxx", false), ("ab,xxab,x", false), ("xxab,xabx", true)]
+        {
+            assert_eq!(layout.is_only(&[input.as_bytes().to_vec()]), only, "{input}");
+        }
+        // A second one that is too far away is none.
+        let cuts = [cut(0..2, 0, 3), cut(4..5, 0, 9), cut(6..9, 0, 9)];
+        let layout = Layout::new(0, asked(b"..ab.,..."), &cuts);
+        assert!(layout.is_only(&[b"ab,xxab,x".to_vec()]));
+    }
+
+    #[test]
     fn gaps_that_cannot_all_be_filled_have_fewer_ways() {
         // Two gaps of at most one byte cannot take the three that there are.
         let cuts = [cut(0..2, 0, 1), cut(3..4, 0, 1)];
-        assert_eq!(Layout::new(0, 6, &cuts, values_at).gain(), f64::NEG_INFINITY);
+        assert_eq!(Layout::new(0, asked(b"..,..;"), &cuts).gain(), f64::NEG_INFINITY);
     }
 }

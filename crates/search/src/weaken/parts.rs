@@ -23,7 +23,7 @@ use crate::simplify::simplify;
 /// Parts are solved and drawn over and over: one that is met more rarely than this is made easier.
 const TRIES: Tries = (4, 200);
 /// So many draws of a part that is slow to draw are enough for tries.
-const KEPT_DRAWS: usize = 24;
+const KEPT_DRAWS: usize = 64;
 
 /// A literal by its number.
 pub(super) type Item = u32;

@@ -32,12 +32,17 @@ const DOUBT: f64 = 0.05;
 const FINAL_DOUBT: f64 = 0.01;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
+/// Three times as many if fewer of them fail than this, and ten times as many if only a few do.
+const FINAL_HITS: u32 = 200;
+const FEW_HITS: u32 = 30;
 /// A try is not accepted after fewer runs,
 const LEAST_RUNS: u32 = 6;
 /// or fewer of them that fail: one may be luck, however much there is to be gained.
 const LEAST_HITS: u32 = 3;
 /// After every pass, its result is measured with so many runs.
 const CHECK_RUNS: usize = 32;
+/// What hardly changes the figure is compared with what there was before by so many.
+const COMPARED: usize = 128;
 /// The least share of failing runs, of that at the beginning: a double is found by as many runs as
 /// this says.
 const LEAST_SHARE: f64 = 0.05;
@@ -268,6 +273,15 @@ enum Verdict {
     NotBetter(Share),
 }
 
+/// An input that satisfies a condition.
+struct Solution {
+    input: Vec<Vec<u8>>,
+    /// Its layout, if it has one.
+    arranged: Option<Arranged>,
+    /// Whether it has no other layout, in which it might have been drawn as well.
+    is_only: bool,
+}
+
 /// The best condition so far, in its layouts, and what it surely costs.
 #[derive(Clone)]
 struct Best {
@@ -281,7 +295,7 @@ impl Search<'_> {
     /// Runs on solutions of the whole condition.
     fn first(&mut self) -> Result<bool, Broken> {
         for _ in 0..4 {
-            let Some(results) = self.sample(&self.weak.clone(), None, 8)? else {
+            let Some(results) = self.sample(&self.weak.clone(), None, Draws::Again, 8)? else {
                 return Ok(false);
             };
             self.share.add(&results);
@@ -310,7 +324,7 @@ impl Search<'_> {
                     _ if number == sets_after => self.byte_sets()?,
                     _ => {}
                 }
-                self.keep(&mut best)?;
+                self.keep(&mut best, Draws::Again, CHECK_RUNS)?;
                 if self.over() {
                     return Ok(());
                 }
@@ -345,20 +359,20 @@ impl Search<'_> {
     }
 
     /// Measures what is in hand again, and goes back to the best if it is not better. The runs that
-    /// accepted a condition flatter it: they were looked at because they were good. Whether it was kept.
-    fn keep(&mut self, best: &mut Best) -> Result<bool, Broken> {
+    /// accepted a condition flatter it: they were looked at because they were good.
+    fn keep(&mut self, best: &mut Best, draws: Draws, runs: usize) -> Result<(), Broken> {
         let (weak, layout) = (self.weak.clone(), self.layout.clone());
-        if let Some(results) = self.sample(&weak, layout.as_deref(), CHECK_RUNS)? {
+        if let Some(results) = self.sample(&weak, layout.as_deref(), draws, runs)? {
             self.share = Share::default();
             self.share.add(&results);
             let often = self.share.value() >= LEAST_SHARE * self.first;
             if often && self.cost() <= best.cost {
                 *best = self.best();
-                return Ok(true);
+                return Ok(());
             }
         }
         Best { weak: self.weak, layout: self.layout, share: self.share, .. } = best.clone();
-        Ok(false)
+        Ok(())
     }
 
     fn over(&self) -> bool {
@@ -485,7 +499,7 @@ impl Search<'_> {
         if self.hopeless.contains(&key) {
             return Ok(false);
         }
-        match self.better(gain, 0.0, &changed, None, floor, patience)? {
+        match self.better(gain, &changed, None, floor, patience)? {
             Verdict::Better(share) => {
                 self.weak = changed;
                 self.accept(share);
@@ -505,18 +519,16 @@ impl Search<'_> {
         (self.progress)(Progress { bits, runs: self.runs, pass: self.pass });
     }
 
-    /// The runs that show that something which gains so many bits is better, by as many of them as are
-    /// wanted at least, if they do.
+    /// The runs that show that something which gains so many bits is better, if they do.
     fn better(
         &mut self,
         gain: f64,
-        wanted: f64,
         changed: &Weak,
         layout: Option<&Layout>,
         floor: f64,
         patience: u32,
     ) -> Result<Verdict, Broken> {
-        let (now, gain) = (self.share.value(), gain - wanted);
+        let now = self.share.value();
         // What gains much may cost more of the share than a pass allows.
         let floor = floor.min((-gain / BITS_FOR_HALF).exp2());
         // Where the share is below the floor already, it must not fall much further.
@@ -525,7 +537,7 @@ impl Search<'_> {
         let mut share = Share::default();
         let mut batch = self.oracle.width().max(2);
         while share.runs < patience {
-            let Some(results) = self.sample(changed, layout, batch)? else { break };
+            let Some(results) = self.sample(changed, layout, Draws::Again, batch)? else { break };
             share.add(&results);
             if share.at_most(2.0 * DOUBT) < least {
                 break;
@@ -546,27 +558,37 @@ impl Search<'_> {
         &mut self,
         weak: &Weak,
         layout: Option<&Layout>,
+        draws: Draws,
         count: usize,
     ) -> Result<Option<Vec<bool>>, Broken> {
-        let mut inputs = Vec::with_capacity(count);
-        for _ in 0..count {
-            let Some((input, _)) = self.drawn(weak, layout, Draws::Again) else { return Ok(None) };
-            inputs.push(input);
-        }
-        self.run(&inputs).map(Some)
+        let Some(drawn) = self.drawn(weak, layout, draws, count) else { return Ok(None) };
+        self.run_drawn(&drawn).map(Some)
     }
 
-    /// A solution, in one of its layouts.
+    /// So many solutions, each in one of its layouts.
     fn drawn(
         &mut self,
         weak: &Weak,
         layout: Option<&Layout>,
         draws: Draws,
-    ) -> Option<(Vec<Vec<u8>>, Option<Arranged>)> {
-        let values = self.parts.draw(weak, draws, self.rng)?;
-        let mut input = self.parts.input(&values);
-        let arranged = layout.map(|layout| layout.arrange(&mut input, self.rng));
-        Some((input, arranged))
+        count: usize,
+    ) -> Option<Vec<Solution>> {
+        let mut drawn = Vec::with_capacity(count);
+        for _ in 0..count {
+            let values = self.parts.draw(weak, draws, self.rng)?;
+            let mut input = self.parts.input(&values);
+            let arranged = layout.map(|layout| layout.arrange(&mut input, self.rng));
+            let is_only = layout.is_none_or(|layout| layout.is_only(&input));
+            drawn.push(Solution { input, arranged, is_only });
+        }
+        Some(drawn)
+    }
+
+    /// Which of these fail; one that would be drawn more often than others counts as one that does not.
+    fn run_drawn(&mut self, drawn: &[Solution]) -> Result<Vec<bool>, Broken> {
+        let of_use = drawn.iter().filter(|it| it.is_only).map(|it| it.input.clone());
+        let mut results = self.run(&of_use.collect::<Vec<_>>())?.into_iter();
+        Ok(drawn.iter().map(|it| it.is_only && results.next() == Some(true)).collect())
     }
 
     fn run(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
@@ -578,31 +600,28 @@ impl Search<'_> {
     fn finish(mut self, all: usize) -> Result<Option<Weakened>, Broken> {
         let (weak, layout) = (self.weak.clone(), self.layout.clone());
         let mut share = Share::default();
-        let mut double: Option<(Vec<Vec<u8>>, Option<Arranged>)> = None;
+        let mut double: Option<Solution> = None;
         // A condition with one solution has no share to be measured.
         let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
-        let (least, most) =
-            if only { (LEAST_RUNS, LEAST_RUNS) } else { (FINAL_RUNS, 10 * FINAL_RUNS) };
+        let least = if only { LEAST_RUNS } else { FINAL_RUNS };
         // More runs if the share is small, so that the bound is not far from the guess.
-        while share.runs < least || (share.hits < 30 && share.runs < most) {
+        let enough = |share: &Share| {
+            share.runs >= least
+                && (only || share.hits >= FINAL_HITS || share.runs >= 3 * least)
+                && (only || share.hits >= FEW_HITS || share.runs >= 10 * least)
+        };
+        while !enough(&share) {
             let count = least.min(50) as usize;
-            let (mut inputs, mut layouts) = (Vec::with_capacity(count), Vec::with_capacity(count));
-            for _ in 0..count {
-                let Some((input, arranged)) = self.drawn(&weak, layout.as_deref(), Draws::Fresh)
-                else {
-                    return Ok(None);
-                };
-                inputs.push(input);
-                layouts.push(arranged);
-            }
-            let results = self.run(&inputs)?;
+            let Some(mut drawn) = self.drawn(&weak, layout.as_deref(), Draws::Fresh, count) else {
+                return Ok(None);
+            };
+            let results = self.run_drawn(&drawn)?;
             share.add(&results);
             // The first that fails is as random as any.
             let first = results.iter().position(|&fails| fails);
-            double = double
-                .or_else(|| first.map(|at| (inputs.swap_remove(at), layouts.swap_remove(at))));
+            double = double.or_else(|| first.map(|at| drawn.swap_remove(at)));
         }
-        let Some((bytes, arranged)) = double else { return Ok(None) };
+        let Some(Solution { input: bytes, arranged, .. }) = double else { return Ok(None) };
         let mut measured = self.parts.measure(&weak);
         if let Some(arranged) = arranged {
             rearrange(&mut measured.bytes, &arranged);

@@ -11,10 +11,9 @@ use stunt_models::ByteSet;
 
 use super::super::layout::{Cut, Layout};
 use super::super::oracle::Broken;
-use super::{Best, LEAST_GAIN, Search, Verdict};
+use super::super::parts::Draws;
+use super::{COMPARED, LEAST_GAIN, Search, Verdict};
 
-/// How long a gap may become, one after the other: what does not do with a few bytes more will not with many.
-const LONGEST: [usize; 4] = [4, 16, 64, MOST_TAKEN];
 /// So many bytes of the longest free stretch are given to others at most.
 const MOST_TAKEN: usize = 1024;
 /// Between bytes that are needed, gaps are tried at no more places than this.
@@ -22,26 +21,40 @@ const MOST_PLACES: usize = 64;
 /// The least share of failing runs, of that at the beginning.
 const FLOOR: f64 = 0.1;
 /// The runs after which a try is given up.
-const PATIENCE: u32 = 96;
-/// What a gap must bring in the end, of what it promises. Where there must be none, the runs that draw
-/// none fail as before: that is as many as it promises, and without a bar it would take all patience to see
-/// that nothing is gained.
-const WANTED: f64 = 0.5;
+const PATIENCE: u32 = 192;
+/// A length will do if at least this part of the runs fails that fail now: a longer gap may be one that
+/// begins with lines which are of no interest to anyone.
+const ENOUGH: f64 = 0.2;
+/// A length that would do is missed with this probability.
+const MISSED: f64 = 0.02;
+/// The first that is tried is one that mostly does or does not: it is enough to see one run of this part fail.
+const ENOUGH_AT_FIRST: f64 = 0.5;
+/// A gap that promises less than this, in bits, is not tried.
+const PROMISE: f64 = 0.5;
+/// A byte of which so many bits are asked is needed; beside two that are hardly looked at there is no gap.
+const NEEDED: f64 = 1.0;
 /// This comes on top of what the other tries may take: one part in so many of the runs, and of the time.
-const ON_TOP: (u64, u32) = (5, 8);
+const ON_TOP: (u64, u32) = (3, 5);
 
 impl Search<'_> {
     /// Looks for gaps that may be longer or shorter.
     pub(super) fn moves(&mut self) -> Result<(), Broken> {
-        let Some(ground) = Ground::of(self) else { return Ok(()) };
         self.limits.runs = self.runs + self.limits.runs / ON_TOP.0;
         self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP.1;
+        self.narrow()?;
+        let Some(ground) = Ground::of(self) else { return Ok(()) };
         let mut cuts = vec![ground.slack.clone()];
         let mut best = self.best();
         let places = ground.places();
         // Twice: a few runs may be bad luck, and what is refused at once costs little.
         for place in places.iter().chain(&places) {
-            self.widen(&ground, place, &mut cuts, &mut best)?;
+            if self.over() {
+                break;
+            }
+            self.widen(&ground, place, &mut cuts)?;
+        }
+        if self.layout.is_some() {
+            self.keep(&mut best, Draws::Fresh, COMPARED)?;
         }
         Ok(())
     }
@@ -52,44 +65,93 @@ impl Search<'_> {
         ground: &Ground,
         place: &Range<usize>,
         cuts: &mut Vec<Cut>,
-        best: &mut Best,
     ) -> Result<(), Broken> {
-        let mut known = cuts.iter().find(|cut| cut.place == *place).map_or(0, |cut| cut.most);
-        let mut too_long = None;
-        while !self.over() {
-            let most = match too_long {
-                None => LONGEST.into_iter().find(|&most| most > known),
-                // Once between what will do and what will not.
-                Some(too_long) => Some(known.isqrt() * usize::isqrt(too_long)),
-            };
-            let Some(most) = most.filter(|&most| most > known) else { break };
-            let mut wider = cuts.clone();
-            wider.retain(|cut| cut.place != *place);
-            let (least, most) = (place.len().min(1), most.max(place.len()));
-            wider.push(Cut { place: place.clone(), least, most });
-            wider.sort_by_key(|cut| cut.place.start);
+        let mut others = cuts.clone();
+        others.retain(|cut| cut.place != *place);
+        let known = cuts.iter().find(|cut| cut.place == *place).map_or(place.len(), |cut| cut.most);
+        let with = |least: usize, most: usize| {
+            let mut cuts = others.clone();
+            cuts.push(Cut { place: place.clone(), least, most });
+            cuts.sort_by_key(|cut| cut.place.start);
+            cuts
+        };
+        let now = self.layout.as_ref().map_or(0.0, |it| it.gain());
+        // Beside another gap there is little to be had.
+        if ground.layout(&with(0, usize::MAX)).gain() - now < PROMISE {
+            return Ok(());
+        }
+        let exactly = |length: usize| ground.layout(&with(length, length));
+        let end = place.len() + ground.slack.place.len();
+        let Some(mut most) = self.longest(known, end, exactly)? else { return Ok(()) };
+        let weak = self.weak.clone();
+        // What is drawn now stays, so nothing is lost whatever a longer gap brings; but where few of the
+        // lengths do, too few runs may fail.
+        while most > known && !self.over() {
+            let wider = with(place.len().min(1), most);
             let layout = ground.layout(&wider);
-            let gain = layout.gain() - self.layout.as_ref().map_or(0.0, |it| it.gain());
+            let gain = layout.gain() - now;
             if gain < LEAST_GAIN {
                 break;
             }
-            let weak = self.weak.clone();
-            let better = self.better(gain, WANTED * gain, &weak, Some(&layout), FLOOR, PATIENCE)?;
-            let mut kept = false;
+            let better = self.better(gain, &weak, Some(&layout), FLOOR, PATIENCE)?;
             if let Verdict::Better(share) = better {
                 self.layout = Some(Rc::new(layout));
+                *cuts = wider;
                 self.accept(share);
-                kept = self.keep(best)?;
-            }
-            if kept {
-                (*cuts, known) = (wider, most);
-            }
-            if too_long.is_some() || (!kept && known == 0) {
                 break;
             }
-            too_long = (!kept).then_some(most);
+            most /= 2;
         }
         Ok(())
+    }
+
+    /// The longest gap that will do, up to some length, if one longer than what is known does.
+    fn longest(
+        &mut self,
+        known: usize,
+        end: usize,
+        exactly: impl Fn(usize) -> Layout,
+    ) -> Result<Option<usize>, Broken> {
+        let (mut does, mut does_not) = (known, end + 1);
+        while does + 1 < does_not && !self.over() {
+            // Twice as long until that is too long, then in the middle of what does and what does not.
+            let next = match does_not > end {
+                true => (2 * does.max(1)).max(known + 1).min(end),
+                false => does.midpoint(does_not),
+            };
+            let enough = if does == known { ENOUGH_AT_FIRST } else { ENOUGH };
+            if self.will_do(&exactly(next), enough)? {
+                does = next;
+            } else if does == known && next > known + 1 {
+                // Perhaps one byte more will.
+                does_not = known + 2;
+            } else {
+                does_not = next;
+            }
+        }
+        Ok((does > known).then_some(does))
+    }
+
+    /// Whether enough runs fail in a layout, of those that fail now.
+    fn will_do(&mut self, layout: &Layout, enough: f64) -> Result<bool, Broken> {
+        if layout.gain() == f64::NEG_INFINITY {
+            return Ok(false);
+        }
+        let miss = 1.0 - (enough * self.share.value()).clamp(0.02, 0.9);
+        let most = (MISSED.ln() / miss.ln()).ceil() as usize;
+        let weak = self.weak.clone();
+        let mut runs = 0;
+        while runs < most && !self.over() {
+            let batch = self.oracle.width().max(2).min(most - runs);
+            let Some(results) = self.sample(&weak, Some(layout), Draws::Again, batch)? else {
+                return Ok(false);
+            };
+            if results.contains(&true) {
+                return Ok(true);
+            }
+            runs += batch;
+        }
+        Ok(false)
     }
 }
 
@@ -131,12 +193,15 @@ impl Ground {
     /// Where gaps may be, the likelier places first: other free stretches, between bytes of which something
     /// is asked, and within words.
     fn places(&self) -> Vec<Range<usize>> {
-        let asked = |at: usize| self.asked.get(at).is_some_and(Option::is_some);
+        let bits = |at: usize| match self.asked.get(at).copied().flatten() {
+            Some(values) => 8.0 - f64::from(values.len()).log2(),
+            None => 0.0,
+        };
         let mut places = free(&self.asked);
         places.retain(|run| run.end != self.slack.place.end);
         let between = (0..=self.asked.len()).filter(|&at| {
-            let starts = at == 0 || asked(at - 1);
-            starts && (asked(at) || at == self.asked.len())
+            let (before, behind) = (if at > 0 { bits(at - 1) } else { NEEDED }, bits(at));
+            before.max(behind) >= NEEDED && before.min(behind) > 0.0
         });
         let (within, beside): (Vec<usize>, Vec<usize>) =
             between.partition(|&at| at > 0 && self.is_word(at - 1) && self.is_word(at));
@@ -151,8 +216,8 @@ impl Ground {
     }
 
     fn layout(&self, cuts: &[Cut]) -> Layout {
-        let values = |at: usize| self.asked[at].unwrap_or(ByteSet::ALL);
-        Layout::new(self.source, self.asked.len(), cuts, values)
+        let asked = self.asked.iter().map(|values| values.unwrap_or(ByteSet::ALL)).collect();
+        Layout::new(self.source, asked, cuts)
     }
 }
 

@@ -9,11 +9,12 @@ use std::rc::Rc;
 use stunt_models::ByteSet;
 use stunt_terms::InputByte;
 
+use super::super::confidence::Share;
 use super::super::drops::is_sum;
 use super::super::oracle::Broken;
 use super::super::parts::{Draws, Part};
 use super::super::sets;
-use super::{LEAST_GAIN, Search};
+use super::{COMPARED, LEAST_GAIN, Search, Solution};
 
 /// What reveals less than this, in bits, does not get the values of its bytes tried,
 const LEAST_FOR_SETS: f64 = 1.0;
@@ -25,6 +26,14 @@ const MOST_IN_VAIN: usize = 6;
 const MISSED: f64 = 0.1;
 /// if it need not be tried more often than this.
 const MOST_TRIES: f64 = 4.0;
+/// Where fewer runs fail than this share, values that never do are looked for,
+const OFTEN: f64 = 0.9;
+/// among so many runs,
+const SEEN: usize = 400;
+/// if those that do are met so often on average.
+const EXPECTED: f64 = 5.0;
+/// By as many bits the figure may be higher after that: runs that measure it have their luck.
+const AS_GOOD: f64 = 0.2;
 
 impl Search<'_> {
     /// Says of bytes that can have one value each, because of what is asked of several at once, just that,
@@ -99,6 +108,52 @@ impl Search<'_> {
         let weak = self.weak.clone();
         let changed = self.parts.changed(&weak, &part.items, &items);
         self.attempt(changed, 0.25, 64)?;
+        Ok(())
+    }
+
+    /// Takes away values with which the program never fails, whatever else is drawn. A double reveals as much
+    /// as before, but more runs fail, so that later tries take fewer.
+    pub(super) fn narrow(&mut self) -> Result<(), Broken> {
+        if self.share.value() >= OFTEN || self.over() {
+            return Ok(());
+        }
+        let weak = self.weak.clone();
+        let Some(drawn) = self.drawn(&weak, None, Draws::Fresh, SEEN) else { return Ok(()) };
+        let results = self.run_drawn(&drawn)?;
+        self.share = Share::default();
+        self.share.add(&results);
+        let failing: Vec<&Solution> =
+            drawn.iter().zip(&results).filter(|(_, fails)| **fails).map(|(it, _)| it).collect();
+        let (mut without, mut with) = (Vec::new(), Vec::new());
+        for part in &weak.parts {
+            for &byte in &part.bytes {
+                let mut seen = ByteSet::NONE;
+                for it in &failing {
+                    seen.insert(it.input[usize::from(byte.source)][byte.offset as usize]);
+                }
+                let enough = EXPECTED * f64::from(seen.len()) <= failing.len() as f64;
+                if enough && seen != part.values(byte) {
+                    let literal = sets::literal(self.parts.pool, byte, seen);
+                    with.push(self.parts.add(literal, 0));
+                    if part.single().is_some() {
+                        without.extend_from_slice(&part.items);
+                    }
+                }
+            }
+        }
+        if with.is_empty() {
+            return Ok(());
+        }
+        let changed = self.parts.changed(&weak, &without, &with);
+        let Some(results) = self.sample(&changed, None, Draws::Fresh, COMPARED)? else {
+            return Ok(());
+        };
+        let mut share = Share::default();
+        share.add(&results);
+        let before = weak.bits() - self.share.value().log2();
+        if changed.bits() - share.value().log2() < before + AS_GOOD {
+            (self.weak, self.share) = (changed, share);
+        }
         Ok(())
     }
 
