@@ -33,7 +33,7 @@ const SAME_LENGTH: f64 = 0.55;
 /// A shorter double that was found within this part of the time leaves enough of it to look for one of the
 /// same length as well.
 const SOON: f64 = 0.4;
-/// The part that shortening may take of what is allowed for a shorter one; of a slow program, whose
+/// The part that shortening may take of the time that is allowed for a shorter one; of a slow program, whose
 /// double takes long to measure; and of one so slow that nothing but shortening helps.
 const SHORTENING: f64 = 0.5;
 const SHORTENING_SLOWLY: f64 = 0.25;
@@ -176,7 +176,8 @@ impl Job<'_> {
         let bits = length_bits(lengths) + if chosen { other_length_bits() } else { 0.0 };
         self.allowed = Allowed {
             time: before.time.saturating_sub(begun.elapsed()),
-            runs: before.runs.saturating_sub(runs),
+            // What is left of an input that was hard to make shorter is hard to weaken, too.
+            runs: before.runs.saturating_sub(runs).max(before.runs / 2),
             worth: before.worth - bits,
         };
         let found = self.find_by(failure, rng)?;
@@ -227,8 +228,7 @@ impl Job<'_> {
             _ => SHORTENING_ALONE,
         };
         let time = all.mul_f64(part);
-        let runs = self.allowed.part(SHORTENING).runs;
-        let shorter = self.shortest(may, &mut *oracle, time, runs)?;
+        let shorter = self.shortest(may, &mut *oracle, time, self.allowed.runs)?;
         // A failure that needs no input has nothing to hide; and an empty file is no double.
         if !shorter.hidden().is_empty() {
             self.base = Some(shorter);

@@ -19,7 +19,8 @@ use super::sums::{Sum, sums};
 /// What bytes are blanked with, each where those before do not do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fillers {
-    /// A letter, a digit, a space, a zero, a one where there are zeros already.
+    /// A letter, a digit, a space, a zero, a one where there are zeros already, a digit in the place of letters
+    /// and digits alone.
     Letters,
     /// Mixed text, and only where that will not do the others.
     Text,
@@ -27,13 +28,14 @@ pub enum Fillers {
 
 impl Fillers {
     fn all(self) -> &'static [Filler] {
-        const ALL: [Filler; 6] = [
+        const ALL: [Filler; 7] = [
             Filler::Text,
             Filler::Byte(b'a'),
             Filler::Byte(b'0'),
             Filler::Byte(b' '),
             Filler::Byte(0),
             Filler::Byte(1),
+            Filler::Digit,
         ];
         match self {
             Fillers::Text => &ALL,
@@ -51,6 +53,8 @@ pub(super) enum Filler {
     OtherText,
     /// One value.
     Byte(u8),
+    /// A digit where there is a letter or a digit; marks stay, and what is between them may change together.
+    Digit,
 }
 
 /// What text is made of: no marks, since programs open, close and count things by them.
@@ -65,6 +69,15 @@ impl Filler {
             Filler::Text => TEXT[(spread >> 26) as usize],
             Filler::OtherText => TEXT[(spread.wrapping_mul(0x85eb_ca6b) >> 26) as usize],
             Filler::Byte(value) => value,
+            Filler::Digit => b'1',
+        }
+    }
+
+    /// What it puts at a place where something was.
+    fn instead_of(self, was: u8, byte: InputByte) -> u8 {
+        match self {
+            Filler::Digit if !was.is_ascii_alphanumeric() => was,
+            _ => self.at(byte),
         }
     }
 
@@ -191,7 +204,8 @@ fn blanked(
 ) -> Vec<Vec<u8>> {
     let mut candidate = best.to_vec();
     for byte in &may_change.hidden[from..=to] {
-        candidate[usize::from(byte.source)][byte.offset as usize] = filler.at(*byte);
+        let value = &mut candidate[usize::from(byte.source)][byte.offset as usize];
+        *value = filler.instead_of(*value, *byte);
     }
     for (source, sum) in &may_change.sums {
         sum.repair(&mut candidate[*source]);
@@ -248,6 +262,25 @@ mod tests {
         // Where the sum is not hidden, it does not change.
         let found = blank(&hidden[..21], &mut oracle);
         assert_eq!(found[21..], text[21..]);
+    }
+
+    #[test]
+    fn marks_stay_where_only_letters_and_digits_may_change() {
+        // Behind percent signs, two capitals or two digits.
+        let mut oracle = |input: &[Vec<u8>]| {
+            input[0].chunks(6).all(|pair| {
+                let (first, second) = (pair[1], pair[4]);
+                let both = |is: fn(&u8) -> bool| is(&first) && is(&second);
+                let alike = both(u8::is_ascii_uppercase) || both(u8::is_ascii_digit);
+                pair[0] == b'%' && pair[3] == b'%' && alike
+            })
+        };
+        let text = b"%C3%A9%C3%B6".to_vec();
+        let hidden = bytes(text.len() as u32);
+        let input = std::slice::from_ref(&text);
+        let found = blank(input, &hidden, Fillers::Letters, &mut oracle, 10_000, &|| false);
+        let found = found.expect("the closure cannot break");
+        assert_eq!(String::from_utf8_lossy(&found[0]), "%11%11%11%1a");
     }
 
     #[test]

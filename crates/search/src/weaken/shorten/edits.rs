@@ -4,9 +4,9 @@
 //! a pass can go on where it was after one has been made. Nothing here knows a format: lines, words
 //! and brackets are what most texts are made of; what other files are made of is in `records.rs`.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::names::{inlined, instead, mentions, other_words, words};
 use super::records::{counted, records};
 use crate::weaken::sums::Sum;
 
@@ -34,6 +34,11 @@ impl Edit {
 
     fn both(first: Range<usize>, second: Range<usize>) -> Edit {
         Edit { changes: vec![(first, Vec::new()), (second, Vec::new())] }
+    }
+
+    /// Several changes at once, in order and apart from each other.
+    pub(super) fn all(changes: Vec<(Range<usize>, Vec<u8>)>) -> Edit {
+        Edit { changes }
     }
 
     /// One change more, elsewhere.
@@ -102,7 +107,7 @@ impl Edit {
     }
 
     /// How many bytes fewer there are after it.
-    fn taken(&self) -> usize {
+    pub(super) fn taken(&self) -> usize {
         let (before, after) =
             self.changes.iter().fold((0, 0), |(before, after), (range, other)| {
                 (before + range.len(), after + other.len())
@@ -134,6 +139,12 @@ pub(super) enum Class {
     Words,
     /// So many tokens, which become a plain number; a long number becomes a short one that is about as large.
     Instead(usize),
+    /// A word that becomes one of the shorter ones: what has many names needs one.
+    OtherWords,
+    /// A name with every statement or item of a list that mentions it.
+    Mentions,
+    /// A value that takes the place of its name, and goes from where that was given to it.
+    Inlined,
     /// A byte that becomes 0 or 1, in what is no text: sizes and counts that become small ask for less.
     Lower,
     /// A number, as many bytes, and what may belong to them.
@@ -145,7 +156,7 @@ pub(super) enum Class {
 /// More bracketed parts than these are not looked at in pairs.
 const MOST_BRACKETS: usize = 60;
 /// More lines or tokens than these are not looked at in pairs.
-const MOST_IN_PAIRS: usize = 120;
+pub(super) const MOST_IN_PAIRS: usize = 120;
 
 impl Class {
     /// The edits, in the order of their starts.
@@ -167,6 +178,9 @@ impl Class {
             Class::BracketPairs => in_order(bracket_pairs(bytes)),
             Class::Words => in_order(words(bytes)),
             Class::Instead(size) => in_order(instead(bytes, size)),
+            Class::OtherWords => in_order(other_words(bytes)),
+            Class::Mentions => in_order(mentions(bytes)),
+            Class::Inlined => in_order(inlined(bytes)),
             Class::Lower => in_order(lower(bytes)),
             Class::Records => in_order(records(bytes)),
             Class::Counted => in_order(counted(bytes)),
@@ -214,7 +228,7 @@ pub(super) fn lines(bytes: &[u8]) -> Vec<usize> {
     starts
 }
 
-fn is_word(byte: u8) -> bool {
+pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
@@ -233,7 +247,7 @@ pub(in crate::weaken) fn tokens(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// The parts in brackets and quotes, with these.
-fn bracketed(bytes: &[u8]) -> Vec<Range<usize>> {
+pub(super) fn bracketed(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut open: Vec<(u8, usize)> = Vec::new();
     let mut quoted: Option<(u8, usize)> = None;
     let mut parts = Vec::new();
@@ -298,28 +312,6 @@ fn bracket_pairs(bytes: &[u8]) -> Vec<Edit> {
     edits
 }
 
-fn words(bytes: &[u8]) -> Vec<Edit> {
-    let mut places: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
-    for pair in tokens(bytes).windows(2).filter(|pair| is_word(bytes[pair[0]])) {
-        places.entry(&bytes[pair[0]..pair[1]]).or_default().push(pair[0]);
-    }
-    let mut edits = Vec::new();
-    for (word, places) in places.iter().filter(|(_, places)| places.len() > 1) {
-        let mut kept = vec![0, 1, word.len() / 2, word.len() - 1];
-        kept.retain(|&kept| kept < word.len());
-        kept.sort_unstable();
-        kept.dedup();
-        edits.extend(kept.into_iter().map(|kept| {
-            let cut = |&at: &usize| (at + kept..at + word.len(), Vec::new());
-            Edit { changes: places.iter().map(cut).collect() }
-        }));
-    }
-    edits
-}
-
-/// What takes the place of words, calls and texts: most languages take it for a value.
-const PLAIN: &[u8] = b"1";
-
 fn lower(bytes: &[u8]) -> Vec<Edit> {
     if !bytes.contains(&0) {
         return Vec::new();
@@ -331,34 +323,12 @@ fn lower(bytes: &[u8]) -> Vec<Edit> {
     bytes.iter().enumerate().flat_map(lowered).collect()
 }
 
-fn instead(bytes: &[u8], size: usize) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for window in tokens(bytes).windows(size + 1) {
-        let range = window[0]..window[size];
-        let part = &bytes[range.clone()];
-        // A word of one byte is no shorter then, but a value needs nothing that a name does: what it
-        // named may go. Numbers stay, or there would be no end.
-        let name = size == 1 && part.len() == 1 && part[0].is_ascii_alphabetic();
-        let ends = [part[0], part[part.len() - 1]];
-        if name || (part.len() > PLAIN.len() && !ends.iter().any(u8::is_ascii_whitespace)) {
-            edits.push(Edit::instead(range.clone(), PLAIN));
-        }
-        if size == 1 && part.iter().all(u8::is_ascii_digit) {
-            let short = format!("{}e{}", part[0] as char, part.len() - 1);
-            if short.len() < part.len() {
-                edits.push(Edit::instead(range, short.as_bytes()));
-            }
-        }
-    }
-    edits
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::weaken::sums::sums;
 
-    fn after(class: Class, bytes: &[u8]) -> Vec<String> {
+    pub(in super::super) fn after(class: Class, bytes: &[u8]) -> Vec<String> {
         let edits = class.edits(bytes);
         assert!(edits.is_sorted_by_key(Edit::start), "{class:?}");
         let left: Vec<Vec<u8>> = edits.iter().map(|edit| edit.apply(bytes)).collect();
@@ -391,25 +361,6 @@ mod tests {
         assert_eq!(left, ["b</a>", "ab</a>", "<>b</a>", "<a>b", "<a>b/a", "<a>b<>"]);
         assert_eq!(after(Class::BracketPairs, b"<a>b</a>"), ["", "b"]);
         assert_eq!(after(Class::Brackets, b"x'\"'"), ["x", "x\"", "x''"]);
-    }
-
-    #[test]
-    fn a_name_is_the_same_everywhere() {
-        assert_eq!(
-            after(Class::Words, b"name=1;name+nam"),
-            ["=1;+nam", "n=1;n+nam", "na=1;na+nam", "nam=1;nam+nam"]
-        );
-        assert!(after(Class::Words, b"one two").is_empty());
-    }
-
-    #[test]
-    fn words_and_calls_become_a_value() {
-        assert_eq!(after(Class::Instead(3), b"f() x"), ["1 x", "f(1"]);
-        let edits = Class::Instead(1).edits(b"name=v+123456");
-        let left: Vec<Vec<u8>> = edits.iter().map(|edit| edit.apply(b"name=v+123456")).collect();
-        let left: Vec<String> = left.iter().map(|it| String::from_utf8_lossy(it).into()).collect();
-        assert_eq!(left, ["1=v+123456", "name=1+123456", "name=v+1", "name=v+1e5"]);
-        assert!(Class::Instead(1).edits(b"1 7 (").is_empty(), "numbers stay");
     }
 
     #[test]
@@ -449,6 +400,9 @@ mod tests {
             Class::BracketPairs,
             Class::Words,
             Class::Instead(2),
+            Class::OtherWords,
+            Class::Mentions,
+            Class::Inlined,
             Class::Lower,
             Class::Records,
             Class::Counted,

@@ -21,6 +21,7 @@
 //! condition and its length, a shorter one [`other_length_bits`].
 
 mod edits;
+mod names;
 mod records;
 mod streams;
 
@@ -215,11 +216,19 @@ impl<'a> Reduction<'a> {
             others.map(Class::Tokens).collect(),
         ];
         let pairs = (1..=WIDEST_PAIRED).map(Class::TokenPairs);
-        let dear: Vec<Class> =
-            [Class::Lines(1), Class::BracketPairs, Class::Counted, Class::LinePairs]
-                .into_iter()
-                .chain(pairs)
-                .collect();
+        let dear: Vec<Class> = [
+            Class::Lines(1),
+            Class::Mentions,
+            Class::Inlined,
+            // Not before: what a word brings with it goes more easily while it is what it was.
+            Class::OtherWords,
+            Class::BracketPairs,
+            Class::Counted,
+            Class::LinePairs,
+        ]
+        .into_iter()
+        .chain(pairs)
+        .collect();
         loop {
             let before = self.runs;
             let mut shorter = false;
