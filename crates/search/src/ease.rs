@@ -26,10 +26,27 @@ use crate::simplify::simplify;
 
 /// How often, and within how many tries, a part of the condition must be met for it to be drawn so.
 pub(crate) type Tries = (usize, usize);
-/// What may be left open, in values, of a literal that is too hard: less at every step.
-const LEFT: [f64; 3] = [4096.0, 256.0, 1.0];
+/// What may be left open, in values, of a literal that is too hard: less at every step. At first of products
+/// alone, where there are any: a sum over the same bytes, of which much would have to be fixed, can often be
+/// counted as soon as they are gone.
+const LEFT: [(Which, f64); 5] = [
+    (Which::Products, 256.0),
+    (Which::Products, 1.0),
+    (Which::All, 4096.0),
+    (Which::All, 256.0),
+    (Which::All, 1.0),
+];
 /// After so many parts that were too hard, the first steps are left out.
 const MOST_PATIENT: usize = 12;
+
+/// Which literals have bytes fixed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Which {
+    /// Those that multiply or divide what depends on bytes.
+    Products,
+    /// All that are too hard.
+    All,
+}
 
 /// A condition whose parts can all be drawn.
 pub(crate) struct Eased {
@@ -94,11 +111,7 @@ pub(crate) fn ease(
             hard += 1;
             let step = step.unwrap_or(0);
             let step = if hard > MOST_PATIENT { LEFT.len().max(step) } else { step };
-            let fix = match LEFT.get(step) {
-                Some(&left) => chosen(pool, component, &tested, left),
-                None => component.bytes().collect(),
-            };
-            let fix = if fix.is_empty() { component.bytes().collect() } else { fix };
+            let (step, fix) = fixed_at(pool, component, &tested, step);
             let mut stronger = own_literals;
             for &byte in &fix {
                 let variable = pool.byte(byte);
@@ -150,6 +163,43 @@ fn questions(pool: &Pool, literal: Term) -> Option<Vec<Term>> {
         }
     }
     Some(found)
+}
+
+/// The bytes to be fixed at a step or, if that would be none, at the next one: in the end, all. And which step
+/// it was.
+fn fixed_at(
+    pool: &Pool,
+    component: &Component,
+    literals: &[Term],
+    step: usize,
+) -> (usize, Vec<InputByte>) {
+    for (step, &(which, left)) in LEFT.iter().enumerate().skip(step) {
+        let takes = |literal: &Term| which == Which::All || has_product(pool, *literal);
+        let taken: Vec<Term> = literals.iter().copied().filter(takes).collect();
+        let fix = chosen(pool, component, &taken, left);
+        if !fix.is_empty() {
+            return (step, fix);
+        }
+    }
+    (LEFT.len(), component.bytes().collect())
+}
+
+/// Whether a literal multiplies, or divides by, what is not constant.
+pub(crate) fn has_product(pool: &Pool, literal: Term) -> bool {
+    let (mut open, mut seen) = (vec![literal], FxHashSet::default());
+    while let Some(term) = open.pop() {
+        if pool.as_const(term).is_some() || !seen.insert(term) {
+            continue;
+        }
+        if let Op::Mul(a, b) | Op::UDiv(a, b) | Op::URem(a, b) = pool.op(term)
+            && pool.as_const(a).is_none()
+            && pool.as_const(b).is_none()
+        {
+            return true;
+        }
+        open.extend(pool.operands(term));
+    }
+    false
 }
 
 /// Bytes to be fixed such that none of the literals has more than `left` cases: one after the other,
@@ -224,6 +274,40 @@ mod tests {
         // The same count, but other answers; and another count.
         assert_eq!(holds(b"=abc=d"), (false, true));
         assert!(!holds(b"a=====").0);
+    }
+
+    #[test]
+    fn products_are_fixed_before_what_is_summed() {
+        // An image: a width, a height, and a sum over both and more that nobody could guess.
+        let mut pool = Pool::new();
+        let bytes: Vec<Term> = (0..12).map(|at| pool.byte(InputByte::new(0, at))).collect();
+        let number = |pool: &mut Pool, bytes: &[Term]| {
+            let mut number = bytes[0];
+            for &byte in &bytes[1..] {
+                number = pool.concat(number, byte);
+            }
+            number
+        };
+        let (width, height) = (number(&mut pool, &bytes[..4]), number(&mut pool, &bytes[4..8]));
+        let size = pool.mul(width, height);
+        let (first, last) = (pool.constant(32, 0x1234_5678), number(&mut pool, &bytes[8..]));
+        let of_size = pool.eq(size, first);
+        let sum = pool.xor(width, last);
+        let other = pool.constant(32, 0x0102_0304);
+        let sum = pool.eq(sum, other);
+        assert!(has_product(&pool, of_size) && !has_product(&pool, sum));
+        let mut condition = Condition::new();
+        let mut accounts = Accounts::new(stunt_models::Budget::quick());
+        for literal in [of_size, sum] {
+            condition.push(&pool, &mut accounts.masks, literal);
+        }
+        let component = condition.components().next().expect("there is one");
+        let (step, fix) = fixed_at(&pool, component, &[of_size, sum], 0);
+        assert_eq!(step, 0);
+        assert!(fix.iter().all(|byte| byte.offset < 8), "{fix:?}");
+        // Without a product, it begins with what comes then.
+        let (step, fix) = fixed_at(&pool, component, &[sum], 0);
+        assert_eq!((step, fix.len()), (2, 7));
     }
 
     #[test]

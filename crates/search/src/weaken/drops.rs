@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stunt_terms::InputByte;
 
 use super::parts::{Item, Parts, Weak};
+use crate::ease::has_product;
 
 /// By what literals are neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,9 +51,10 @@ impl Which {
     }
 }
 
-/// Whether a literal is about many bytes at once.
+/// Whether a literal is about many bytes at once, and not because it multiplies some of them.
 pub(super) fn is_sum(parts: &Parts<'_>, item: Item) -> bool {
-    parts.pool.support(parts.literals[item as usize].term).iter().nth(MANY).is_some()
+    let term = parts.literals[item as usize].term;
+    parts.pool.support(term).iter().nth(MANY).is_some() && !has_product(parts.pool, term)
 }
 
 /// Literals that go together.
