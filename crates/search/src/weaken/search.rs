@@ -32,7 +32,7 @@ const DOUBT: f64 = 0.05;
 const FINAL_DOUBT: f64 = 0.01;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
-/// Three times as many if fewer of them fail than this, and ten times as many if only a few do.
+/// Three times as many, if there is time, where fewer of them fail than this; ten times as many where only a few do.
 const FINAL_HITS: u32 = 200;
 const FEW_HITS: u32 = 30;
 /// A try is not accepted after fewer runs,
@@ -605,9 +605,10 @@ impl Search<'_> {
         let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
         let least = if only { LEAST_RUNS } else { FINAL_RUNS };
         // More runs if the share is small, so that the bound is not far from the guess.
+        let closer = if self.in_a_hurry() { least } else { 3 * least };
         let enough = |share: &Share| {
             share.runs >= least
-                && (only || share.hits >= FINAL_HITS || share.runs >= 3 * least)
+                && (only || share.hits >= FINAL_HITS || share.runs >= closer)
                 && (only || share.hits >= FEW_HITS || share.runs >= 10 * least)
         };
         while !enough(&share) {
