@@ -33,6 +33,7 @@ pub static PROGRAMS: &[Program] = &[
     Program { name: "pinned", alphabets: &[TO_7; 3], body: pinned },
     Program { name: "branch, pin", alphabets: &[TO_3; 3], body: pinned_behind },
     Program { name: "anywhere", alphabets: &[None; 2], body: anywhere },
+    Program { name: "twins", alphabets: &[None, Some(b"="), None], body: twins },
 ];
 
 /// A comma, wherever it stands.
@@ -40,6 +41,21 @@ fn anywhere(run: &mut Run<'_>) -> Outcome {
     for offset in 0..2 {
         let byte = run.byte(offset);
         if run.is(1, byte, b',')? {
+            return Ok(End::Fails);
+        }
+    }
+    Ok(End::Well)
+}
+
+/// Two marks side by side, wherever they stand; three of them can be read in two ways.
+fn twins(run: &mut Run<'_>) -> Outcome {
+    let middle = run.byte(1);
+    if !run.is(1, middle, b'=')? {
+        return Ok(End::Well);
+    }
+    for offset in [0, 2] {
+        let byte = run.byte(offset);
+        if run.is(2, byte, b'=')? {
             return Ok(End::Fails);
         }
     }

@@ -27,7 +27,7 @@ const PATIENCE: u32 = 192;
 const ENOUGH: f64 = 0.2;
 /// A length that would do is missed with this probability.
 const MISSED: f64 = 0.02;
-/// The first that is tried is one that mostly does or does not: it is enough to see one run of this part fail.
+/// One byte more mostly does or does not: then so many would fail.
 const ENOUGH_AT_FIRST: f64 = 0.5;
 /// A gap that promises less than this, in bits, is not tried.
 const PROMISE: f64 = 0.5;
@@ -112,24 +112,20 @@ impl Search<'_> {
         end: usize,
         exactly: impl Fn(usize) -> Layout,
     ) -> Result<Option<usize>, Broken> {
-        let (mut does, mut does_not) = (known, end + 1);
+        if known >= end || !self.will_do(&exactly(known + 1), ENOUGH_AT_FIRST)? {
+            return Ok(None);
+        }
+        let (mut does, mut does_not) = (known + 1, end + 1);
         while does + 1 < does_not && !self.over() {
             // Twice as long until that is too long, then in the middle of what does and what does not.
-            let next = match does_not > end {
-                true => (2 * does.max(1)).max(known + 1).min(end),
-                false => does.midpoint(does_not),
-            };
-            let enough = if does == known { ENOUGH_AT_FIRST } else { ENOUGH };
-            if self.will_do(&exactly(next), enough)? {
+            let next = if does_not > end { (2 * does).min(end) } else { does.midpoint(does_not) };
+            if self.will_do(&exactly(next), ENOUGH)? {
                 does = next;
-            } else if does == known && next > known + 1 {
-                // Perhaps one byte more will.
-                does_not = known + 2;
             } else {
                 does_not = next;
             }
         }
-        Ok((does > known).then_some(does))
+        Ok(Some(does))
     }
 
     /// Whether enough runs fail in a layout, of those that fail now.

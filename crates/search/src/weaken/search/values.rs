@@ -114,7 +114,7 @@ impl Search<'_> {
     /// Takes away values with which the program never fails, whatever else is drawn. A double reveals as much
     /// as before, but more runs fail, so that later tries take fewer.
     pub(super) fn narrow(&mut self) -> Result<(), Broken> {
-        if self.share.value() >= OFTEN || self.over() {
+        if self.share.value() >= OFTEN || self.in_a_hurry() || self.over() {
             return Ok(());
         }
         let weak = self.weak.clone();
