@@ -127,6 +127,40 @@ fn what_may_stand_anywhere_is_drawn_anywhere() {
 }
 
 #[test]
+fn what_begins_a_line_may_begin_a_later_one() {
+    // A word at the start of a line, and its end: not wherever it is, but behind the end of any other line.
+    const LENGTH: usize = 160;
+    let mut bytes = b"go\n".to_vec();
+    bytes.resize(LENGTH, b'x');
+    let mut pool = Pool::new();
+    let conditions: Vec<(Term, u64)> =
+        (0..3).map(|at| (is(&mut pool, at, bytes[at as usize]), 100 + u64::from(at))).collect();
+    let fails = |input: &[Vec<u8>]| {
+        input[0].starts_with(b"go\n") || input[0].windows(4).any(|it| it == b"\ngo\n")
+    };
+    let found = weakened(&mut pool, &conditions, &bytes, fails);
+    assert!(fails(&found.double.bytes));
+    // At the start, or at one of the other places behind one more byte; hardly ever at two of them.
+    let least = 24.0 - (1.0 + (LENGTH - 3) as f64 / 256.0).log2();
+    let bits = found.measured.total;
+    assert!(bits.value() > least - 0.01 && bits.value() < least + 0.1, "{bits}, and {least}");
+}
+
+#[test]
+fn values_that_never_fail_are_left_out() {
+    // Of ten digits that the path allows, four fail: the figure is the same, but every run is of use.
+    let bytes = b"7,xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
+    let mut pool = Pool::new();
+    let (digit, low, high) = (byte(&mut pool, 0), pool.constant(8, 48), pool.constant(8, 57));
+    let (above, below) = (pool.ule(low, digit), pool.ule(digit, high));
+    let conditions = [(above, 100), (below, 101), (is(&mut pool, 1, b','), 200)];
+    let fails = |input: &[Vec<u8>]| (b'6'..=b'9').contains(&input[0][0]) && input[0][1] == b',';
+    let found = weakened(&mut pool, &conditions, bytes, fails);
+    assert_eq!(found.share.hits, found.share.runs, "{:?}", found.share);
+    assert!((found.measured.total.value() - 14.0).abs() < 1e-6, "{}", found.measured.total);
+}
+
+#[test]
 fn a_comparison_goes_together_with_what_made_it_necessary() {
     // A word is needed only because a number is not large, and does harm if it is. What lies between is
     // needed in any case, so that the two are never neighbours.

@@ -24,6 +24,8 @@ pub(super) struct Cut {
     pub(super) least: usize,
     /// The longest.
     pub(super) most: usize,
+    /// What its last byte is, if it has one and that must be something: the end of a line, or of a word.
+    pub(super) ends_with: Option<ByteSet>,
 }
 
 /// A piece of which so many bits are asked is long.
@@ -33,6 +35,7 @@ const LONG: f64 = 14.0;
 struct Gap {
     cut: Cut,
     values: ByteSet,
+    last: ByteSet,
     /// The share of so many bytes that may stand in it.
     shares: Vec<f64>,
 }
@@ -66,9 +69,13 @@ impl Layout {
                 Some(next) => before(&asked[cut.place.end..next.place.start]),
                 None => ByteSet::ALL,
             };
-            let one = f64::from(values.len()) / 256.0;
-            let shares = (0..=filler).map(|length| one.powi(length as i32)).collect();
-            Gap { cut: cut.clone(), values, shares }
+            let last = cut.ends_with.unwrap_or(values);
+            let share = |values: ByteSet| f64::from(values.len()) / 256.0;
+            let shares = |length: usize| match length {
+                0 => 1.0,
+                _ => share(values).powi(length as i32 - 1) * share(last),
+            };
+            Gap { cut: cut.clone(), values, last, shares: (0..=filler).map(shares).collect() }
         };
         let gaps: Vec<Gap> = cuts.iter().enumerate().map(gap).collect();
         let mut ways = vec![vec![0.0; filler + 1]; gaps.len() + 1];
@@ -116,10 +123,11 @@ impl Layout {
                 rest -= share;
             }
             left -= length;
-            for _ in 0..length {
-                let rank = rng.gen_range(0..gap.values.len());
-                moved.push(gap.values.nth(rank).unwrap_or(0));
-                from.push(Err(gap.values.len()));
+            for at in 1..=length {
+                let values = if at == length { gap.last } else { gap.values };
+                let rank = rng.gen_range(0..values.len());
+                moved.push(values.nth(rank).unwrap_or(0));
+                from.push(Err(values.len()));
             }
         }
         moved.extend_from_slice(&bytes[piece..]);
@@ -130,10 +138,9 @@ impl Layout {
 
     /// Whether an input that was arranged has no other layout.
     pub(super) fn is_only(&self, input: &[Vec<u8>]) -> bool {
-        let before_long = |(gap, next): (&Gap, &Gap)| {
-            gap.values == ByteSet::ALL && next.cut.place.start > gap.cut.place.end
-        };
-        if !self.gaps.iter().zip(&self.gaps[1..]).any(before_long) {
+        // The last gap follows from the others, and one before a short piece from where that begins.
+        let others = &self.gaps[..self.gaps.len() - 1];
+        if others.iter().all(|gap| gap.values != ByteSet::ALL && gap.cut.ends_with.is_none()) {
             return true;
         }
         let bytes = &input[self.source];
@@ -154,16 +161,20 @@ impl Layout {
                 Some(*sum)
             }));
             let mut after = vec![0.0; bytes.len() + 1];
-            // The first place from which on a gap may reach to the one in hand.
+            // The first place from which on a gap that goes further may reach to the one in hand.
             let mut from = 0;
             for at in 0..=bytes.len() {
+                let mut known = if gap.cut.least == 0 { ways[at] } else { 0.0 };
+                if at > 0 && gap.last.contains(bytes[at - 1]) {
+                    let first = from.max(at.saturating_sub(gap.cut.most));
+                    let behind = at.min((at + 1).saturating_sub(gap.cut.least));
+                    known += if first < behind { sums[behind] - sums[first] } else { 0.0 };
+                }
                 if at > 0 && !gap.values.contains(bytes[at - 1]) {
                     from = at;
                 }
-                let first = from.max(at.saturating_sub(gap.cut.most));
-                let behind = (at + 1).saturating_sub(gap.cut.least);
-                if first < behind && sums[behind] > sums[first] && stands(&piece, at) {
-                    after[at + piece.len()] += sums[behind] - sums[first];
+                if known > 0.0 && stands(&piece, at) {
+                    after[at + piece.len()] += known;
                 }
             }
             ways = after;
@@ -198,7 +209,7 @@ mod tests {
     use super::*;
 
     fn cut(place: Range<usize>, least: usize, most: usize) -> Cut {
-        Cut { place, least, most }
+        Cut { place, least, most, ends_with: None }
     }
 
     /// Pieces of one value at each place that is not free.
@@ -281,6 +292,43 @@ mod tests {
         let cuts = [cut(0..2, 0, 3), cut(4..5, 0, 9), cut(6..9, 0, 9)];
         let layout = Layout::new(0, asked(b"..ab.,..."), &cuts);
         assert!(layout.is_only(&[b"ab,xxab,x".to_vec()]));
+    }
+
+    #[test]
+    fn a_gap_may_have_to_end_with_something() {
+        // A letter at the start, or behind the end of a line; and anything else.
+        let ends_with = Some(ByteSet::range(b'\n', b'\n'));
+        let cuts = [Cut { ends_with, ..cut(0..0, 0, 9) }, cut(1..4, 0, 9)];
+        let layout = Layout::new(0, asked(b"x..."), &cuts);
+        let share = 255.0 / 256.0;
+        let ways: f64 = 1.0 + (1.0 + share + share * share) / 256.0;
+        assert!((layout.gain() - ways.log2()).abs() < 1e-12);
+        for (input, only) in [
+            ("xaaa", true),
+            ("\nxaa", true),
+            ("a\nxa", true),
+            ("\n\nxa", true),
+            ("x\nxa", true),
+            ("x\nax", true),
+        ] {
+            assert_eq!(layout.is_only(&[input.as_bytes().to_vec()]), only, "{input:?}");
+        }
+        // What is long may stand in the gap, too.
+        let cuts = [Cut { ends_with, ..cut(0..0, 0, 9) }, cut(2..5, 0, 9)];
+        let long = Layout::new(0, asked(b"xy..."), &cuts);
+        for (input, only) in
+            [("xy\nxa", true), ("xy\nxy", false), ("xyaxy", true), ("\n\nxya", true)]
+        {
+            assert_eq!(long.is_only(&[input.as_bytes().to_vec()]), only, "{input:?}");
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        for _ in 0..2000 {
+            let mut input = vec![b"x123".to_vec()];
+            let arranged = layout.arrange(&mut input, &mut rng);
+            let at = arranged.from.iter().position(|from| *from == Ok(0)).expect("it is there");
+            assert!(at == 0 || input[0][at - 1] == b'\n');
+            assert_eq!((input[0].len(), input[0][at]), (4, b'x'));
+        }
     }
 
     #[test]

@@ -32,8 +32,9 @@ const DOUBT: f64 = 0.05;
 const FINAL_DOUBT: f64 = 0.01;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
-/// Three times as many, if there is time, where fewer of them fail than this; ten times as many where only a few do.
+/// So many of them should fail: up to three times as many are made for it, if there is time;
 const FINAL_HITS: u32 = 200;
+/// and so many at least, for which there may be ten times as many.
 const FEW_HITS: u32 = 30;
 /// A try is not accepted after fewer runs,
 const LEAST_RUNS: u32 = 6;
@@ -596,6 +597,15 @@ impl Search<'_> {
         self.oracle.fails(inputs)
     }
 
+    /// The runs that measure the share: more if it seems to be small, so that the bound is not far from the guess.
+    /// What these runs show must not decide how many they are.
+    fn final_runs(&self) -> u32 {
+        let runs_for = |hits: u32| (f64::from(hits) / self.share.value()).ceil() as u32;
+        let closer = if self.in_a_hurry() { FINAL_RUNS } else { 3 * FINAL_RUNS };
+        let few = runs_for(FEW_HITS).min(10 * FINAL_RUNS);
+        runs_for(FINAL_HITS).min(closer).max(few).max(FINAL_RUNS)
+    }
+
     /// Measures the share, and draws the double.
     fn finish(mut self, all: usize) -> Result<Option<Weakened>, Broken> {
         let (weak, layout) = (self.weak.clone(), self.layout.clone());
@@ -603,16 +613,9 @@ impl Search<'_> {
         let mut double: Option<Solution> = None;
         // A condition with one solution has no share to be measured.
         let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
-        let least = if only { LEAST_RUNS } else { FINAL_RUNS };
-        // More runs if the share is small, so that the bound is not far from the guess.
-        let closer = if self.in_a_hurry() { least } else { 3 * least };
-        let enough = |share: &Share| {
-            share.runs >= least
-                && (only || share.hits >= FINAL_HITS || share.runs >= closer)
-                && (only || share.hits >= FEW_HITS || share.runs >= 10 * least)
-        };
-        while !enough(&share) {
-            let count = least.min(50) as usize;
+        let all_runs = if only { LEAST_RUNS } else { self.final_runs() };
+        while share.runs < all_runs {
+            let count = (all_runs - share.runs).min(50) as usize;
             let Some(mut drawn) = self.drawn(&weak, layout.as_deref(), Draws::Fresh, count) else {
                 return Ok(None);
             };

@@ -33,6 +33,10 @@ const ENOUGH_AT_FIRST: f64 = 0.5;
 const PROMISE: f64 = 0.5;
 /// A byte of which so many bits are asked is needed; beside two that are hardly looked at there is no gap.
 const NEEDED: f64 = 1.0;
+/// A byte that may have more values than this does not end anything,
+const MOST_ENDS: u32 = 8;
+/// and no more than so many kinds of ends are tried.
+const MOST_TRIED: usize = 4;
 /// This comes on top of what the other tries may take: one part in so many of the runs, and of the time.
 const ON_TOP: (u64, u32) = (3, 5);
 
@@ -48,10 +52,18 @@ impl Search<'_> {
         let places = ground.places();
         // Twice: a few runs may be bad luck, and what is refused at once costs little.
         for place in places.iter().chain(&places) {
-            if self.over() {
-                break;
+            let known = cuts.iter().find(|cut| cut.place == *place).map(|cut| cut.ends_with);
+            let mut tried = known.map_or_else(Vec::new, |known| vec![known]);
+            if tried.is_empty() {
+                // At first as it is, then behind what ends something elsewhere.
+                tried.push(None);
+                tried.extend(ground.ends.iter().copied().filter(|_| place.is_empty()).map(Some));
             }
-            self.widen(&ground, place, &mut cuts)?;
+            for ends_with in tried {
+                if self.over() || self.widen(&ground, place, ends_with, &mut cuts)? {
+                    break;
+                }
+            }
         }
         if self.layout.is_some() {
             self.keep(&mut best, Draws::Fresh, COMPARED)?;
@@ -59,30 +71,31 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Lets the gap at a place become as long as it may.
+    /// Lets the gap at a place become as long as it may. Whether that is longer than it was.
     fn widen(
         &mut self,
         ground: &Ground,
         place: &Range<usize>,
+        ends_with: Option<ByteSet>,
         cuts: &mut Vec<Cut>,
-    ) -> Result<(), Broken> {
+    ) -> Result<bool, Broken> {
         let mut others = cuts.clone();
         others.retain(|cut| cut.place != *place);
         let known = cuts.iter().find(|cut| cut.place == *place).map_or(place.len(), |cut| cut.most);
         let with = |least: usize, most: usize| {
             let mut cuts = others.clone();
-            cuts.push(Cut { place: place.clone(), least, most });
+            cuts.push(Cut { place: place.clone(), least, most, ends_with });
             cuts.sort_by_key(|cut| cut.place.start);
             cuts
         };
         let now = self.layout.as_ref().map_or(0.0, |it| it.gain());
         // Beside another gap there is little to be had.
         if ground.layout(&with(0, usize::MAX)).gain() - now < PROMISE {
-            return Ok(());
+            return Ok(false);
         }
         let exactly = |length: usize| ground.layout(&with(length, length));
         let end = place.len() + ground.slack.place.len();
-        let Some(mut most) = self.longest(known, end, exactly)? else { return Ok(()) };
+        let Some(mut most) = self.longest(known, end, exactly)? else { return Ok(false) };
         let weak = self.weak.clone();
         // What is drawn now stays, so nothing is lost whatever a longer gap brings; but where few of the
         // lengths do, too few runs may fail.
@@ -98,11 +111,11 @@ impl Search<'_> {
                 self.layout = Some(Rc::new(layout));
                 *cuts = wider;
                 self.accept(share);
-                break;
+                return Ok(true);
             }
             most /= 2;
         }
-        Ok(())
+        Ok(false)
     }
 
     /// The longest gap that will do, up to some length, if one longer than what is known does.
@@ -158,6 +171,8 @@ struct Ground {
     asked: Vec<Option<ByteSet>>,
     /// The longest free stretch, or the end of it.
     slack: Cut,
+    /// What ends something in it, as it seems: marks and spaces that are needed, the more frequent first.
+    ends: Vec<ByteSet>,
 }
 
 impl Ground {
@@ -180,8 +195,10 @@ impl Ground {
                 }
                 let longest = free(&asked).into_iter().max_by_key(|run| (run.len(), run.end))?;
                 let start = longest.end - longest.len().min(MOST_TAKEN);
-                let slack = Cut { place: start..longest.end, least: 0, most: usize::MAX };
-                Some(Ground { source, asked, slack })
+                let place = start..longest.end;
+                let slack = Cut { place, least: 0, most: usize::MAX, ends_with: None };
+                let ends = ends(&asked);
+                Some(Ground { source, asked, slack, ends })
             })
             .max_by_key(|ground| ground.slack.place.len())
     }
@@ -215,6 +232,22 @@ impl Ground {
         let asked = self.asked.iter().map(|values| values.unwrap_or(ByteSet::ALL)).collect();
         Layout::new(self.source, asked, cuts)
     }
+}
+
+/// What needed bytes may be that are no part of words.
+fn ends(asked: &[Option<ByteSet>]) -> Vec<ByteSet> {
+    let mut ends: Vec<(usize, ByteSet)> = Vec::new();
+    for values in asked.iter().flatten().filter(|values| values.len() <= MOST_ENDS) {
+        if values.iter().all(|value| value.is_ascii_punctuation() || value.is_ascii_whitespace()) {
+            match ends.iter_mut().find(|(_, known)| known == values) {
+                Some((count, _)) => *count += 1,
+                None => ends.push((1, *values)),
+            }
+        }
+    }
+    ends.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
+    ends.truncate(MOST_TRIED);
+    ends.into_iter().map(|(_, values)| values).collect()
 }
 
 /// The stretches of bytes that nothing is asked of.

@@ -120,10 +120,13 @@ impl Search<'_> {
         let weak = self.weak.clone();
         let Some(drawn) = self.drawn(&weak, None, Draws::Fresh, SEEN) else { return Ok(()) };
         let results = self.run_drawn(&drawn)?;
-        self.share = Share::default();
-        self.share.add(&results);
         let failing: Vec<&Solution> =
             drawn.iter().zip(&results).filter(|(_, fails)| **fails).map(|(it, _)| it).collect();
+        if failing.is_empty() {
+            return Ok(());
+        }
+        self.share = Share::default();
+        self.share.add(&results);
         let (mut without, mut with) = (Vec::new(), Vec::new());
         for part in &weak.parts {
             for &byte in &part.bytes {
