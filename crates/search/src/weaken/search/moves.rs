@@ -50,17 +50,18 @@ impl Search<'_> {
         let mut cuts = vec![ground.slack.clone()];
         let mut best = self.best();
         let places = ground.places();
-        // Twice: a few runs may be bad luck, and what is refused at once costs little.
+        // Twice: a few runs may be bad luck, and what is refused at once costs little. Then behind what ends
+        // something elsewhere.
         for place in places.iter().chain(&places) {
-            let known = cuts.iter().find(|cut| cut.place == *place).map(|cut| cut.ends_with);
-            let mut tried = known.map_or_else(Vec::new, |known| vec![known]);
-            if tried.is_empty() {
-                // At first as it is, then behind what ends something elsewhere.
-                tried.push(None);
-                tried.extend(ground.ends.iter().copied().filter(|_| place.is_empty()).map(Some));
-            }
-            for ends_with in tried {
-                if self.over() || self.widen(&ground, place, ends_with, &mut cuts)? {
+            self.widen(&ground, place, None, &mut cuts)?;
+        }
+        let open: Vec<&Range<usize>> = places
+            .iter()
+            .filter(|place| place.is_empty() && cuts.iter().all(|cut| cut.place != **place))
+            .collect();
+        for place in open {
+            for &ends_with in &ground.ends {
+                if self.widen(&ground, place, Some(ends_with), &mut cuts)? {
                     break;
                 }
             }
@@ -79,6 +80,9 @@ impl Search<'_> {
         ends_with: Option<ByteSet>,
         cuts: &mut Vec<Cut>,
     ) -> Result<bool, Broken> {
+        if self.over() {
+            return Ok(false);
+        }
         let mut others = cuts.clone();
         others.retain(|cut| cut.place != *place);
         let known = cuts.iter().find(|cut| cut.place == *place).map_or(place.len(), |cut| cut.most);

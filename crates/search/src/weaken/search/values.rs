@@ -32,7 +32,7 @@ const OFTEN: f64 = 0.9;
 const SEEN: usize = 400;
 /// if those that do are met so often on average.
 const EXPECTED: f64 = 5.0;
-/// By as many bits the figure may be higher after that: runs that measure it have their luck.
+/// By as many bits the figure may be higher after that, beside what is luck: it makes up for a lower share.
 const AS_GOOD: f64 = 0.2;
 
 impl Search<'_> {
@@ -154,7 +154,9 @@ impl Search<'_> {
         let mut share = Share::default();
         share.add(&results);
         let before = weak.bits() - self.share.value().log2();
-        if changed.bits() - share.value().log2() < before + AS_GOOD {
+        // How far the runs that failed may have been off, in bits.
+        let luck = std::f64::consts::LOG2_E / (failing.len() as f64).sqrt();
+        if changed.bits() - share.value().log2() < before + luck + AS_GOOD {
             (self.weak, self.share) = (changed, share);
         }
         Ok(())
