@@ -43,9 +43,9 @@ const ON_TOP: (u64, u32) = (3, 5);
 impl Search<'_> {
     /// Looks for gaps that may be longer or shorter.
     pub(super) fn moves(&mut self) -> Result<(), Broken> {
+        self.narrow()?;
         self.limits.runs = self.runs + self.limits.runs / ON_TOP.0;
         self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP.1;
-        self.narrow()?;
         let Some(ground) = Ground::of(self) else { return Ok(()) };
         let mut cuts = vec![ground.slack.clone()];
         let mut best = self.best();

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use stunt_models::ByteSet;
 use stunt_terms::InputByte;
@@ -14,7 +15,7 @@ use super::super::drops::is_sum;
 use super::super::oracle::Broken;
 use super::super::parts::{Draws, Part};
 use super::super::sets;
-use super::{COMPARED, LEAST_GAIN, Search, Solution};
+use super::{COMPARED, LEAST_GAIN, Search};
 
 /// What reveals less than this, in bits, does not get the values of its bytes tried,
 const LEAST_FOR_SETS: f64 = 1.0;
@@ -28,8 +29,12 @@ const MISSED: f64 = 0.1;
 const MOST_TRIES: f64 = 4.0;
 /// Where fewer runs fail than this share, values that never do are looked for,
 const OFTEN: f64 = 0.9;
-/// among so many runs,
-const SEEN: usize = 400;
+/// among so many runs at a time,
+const SEEN: usize = 200;
+/// until so many fail
+const ENOUGH_SEEN: usize = 80;
+/// or there were so many,
+const MOST_SEEN: u32 = 1200;
 /// if those that do are met so often on average.
 const EXPECTED: f64 = 5.0;
 /// By as many bits the figure may be higher after that, beside what is luck: it makes up for a lower share.
@@ -114,25 +119,29 @@ impl Search<'_> {
     /// Takes away values with which the program never fails, whatever else is drawn. A double reveals as much
     /// as before, but more runs fail, so that later tries take fewer.
     pub(super) fn narrow(&mut self) -> Result<(), Broken> {
-        if self.share.value() >= OFTEN || self.in_a_hurry() || self.over() {
+        let cancelled = self.limits.cancel.load(Ordering::Relaxed);
+        if self.share.value() >= OFTEN || self.in_a_hurry() || cancelled {
             return Ok(());
         }
         let weak = self.weak.clone();
-        let Some(drawn) = self.drawn(&weak, None, Draws::Fresh, SEEN) else { return Ok(()) };
-        let results = self.run_drawn(&drawn)?;
-        let failing: Vec<&Solution> =
-            drawn.iter().zip(&results).filter(|(_, fails)| **fails).map(|(it, _)| it).collect();
+        let (mut share, mut failing) = (Share::default(), Vec::new());
+        while (failing.len() < ENOUGH_SEEN && share.runs < MOST_SEEN) || share.runs == 0 {
+            let Some(drawn) = self.drawn(&weak, None, Draws::Fresh, SEEN) else { return Ok(()) };
+            let results = self.run_drawn(&drawn)?;
+            share.add(&results);
+            let fails = drawn.into_iter().zip(results).filter(|(_, fails)| *fails);
+            failing.extend(fails.map(|(it, _)| it.input));
+        }
         if failing.is_empty() {
             return Ok(());
         }
-        self.share = Share::default();
-        self.share.add(&results);
+        self.share = share;
         let (mut without, mut with) = (Vec::new(), Vec::new());
         for part in &weak.parts {
             for &byte in &part.bytes {
                 let mut seen = ByteSet::NONE;
                 for it in &failing {
-                    seen.insert(it.input[usize::from(byte.source)][byte.offset as usize]);
+                    seen.insert(it[usize::from(byte.source)][byte.offset as usize]);
                 }
                 let enough = EXPECTED * f64::from(seen.len()) <= failing.len() as f64;
                 if enough && seen != part.values(byte) {
