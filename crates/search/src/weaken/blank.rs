@@ -87,6 +87,9 @@ impl Filler {
     }
 }
 
+/// Digits take the place of words in inputs that are not longer than this: numbers all over a text are no plainer
+/// than words.
+const SHORT: usize = 256;
 /// Windows narrower than this are tried at every position.
 const NARROW: usize = 8;
 /// How many windows are tried at once, for every run that is under way at a time.
@@ -109,7 +112,11 @@ pub fn blank(
     let mut done = vec![false; hidden.len()];
     let may_change = Open::new(input, hidden);
     let is_text = !input.iter().any(|source| source.contains(&0));
-    let fitting = |filler: &&Filler| !is_text || !matches!(filler, Filler::Byte(1));
+    let fitting = |filler: &&Filler| match filler {
+        Filler::Byte(1) => !is_text,
+        Filler::Digit => hidden.len() <= SHORT,
+        _ => true,
+    };
     for &filler in fillers.all().iter().filter(fitting) {
         // One filler may undo nothing of another: what is blank stays as it is.
         loop {

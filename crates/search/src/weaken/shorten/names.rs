@@ -20,10 +20,7 @@ const MOST_BEFORE: usize = 8;
 const MOST_BEGUN: usize = 3;
 
 pub(super) fn words(bytes: &[u8]) -> Vec<Edit> {
-    let mut places: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
-    for pair in tokens(bytes).windows(2).filter(|pair| is_word(bytes[pair[0]])) {
-        places.entry(&bytes[pair[0]..pair[1]]).or_default().push(pair[0]);
-    }
+    let places = places(bytes);
     let mut edits = Vec::new();
     for (word, places) in places.iter().filter(|(_, places)| places.len() > 1) {
         let mut kept = vec![0, 1, word.len() / 2, word.len() - 1];
@@ -31,7 +28,7 @@ pub(super) fn words(bytes: &[u8]) -> Vec<Edit> {
         kept.sort_unstable();
         kept.dedup();
         edits.extend(kept.into_iter().map(|kept| {
-            let cut = |&at: &usize| (at + kept..at + word.len(), Vec::new());
+            let cut = |place: &Range<usize>| (place.start + kept..place.end, Vec::new());
             Edit::all(places.iter().map(cut).collect())
         }));
     }
@@ -78,6 +75,15 @@ fn all_words(bytes: &[u8]) -> Vec<Range<usize>> {
     words.map(|pair| pair[0]..pair[1]).collect()
 }
 
+/// Where each word stands.
+fn places(bytes: &[u8]) -> BTreeMap<&[u8], Vec<Range<usize>>> {
+    let mut places: BTreeMap<&[u8], Vec<Range<usize>>> = BTreeMap::new();
+    for word in all_words(bytes) {
+        places.entry(&bytes[word.clone()]).or_default().push(word);
+    }
+    places
+}
+
 /// Whether a word is a name, and not a number.
 fn is_name(word: &[u8]) -> bool {
     !word[0].is_ascii_digit()
@@ -122,19 +128,17 @@ pub(super) fn inlined(bytes: &[u8]) -> Vec<Edit> {
 }
 
 pub(super) fn mentions(bytes: &[u8]) -> Vec<Edit> {
-    let words = all_words(bytes);
-    if words.len() > MOST_IN_PAIRS {
+    if all_words(bytes).len() > MOST_IN_PAIRS {
         return Vec::new();
     }
-    let mut places: BTreeMap<&[u8], Vec<Range<usize>>> = BTreeMap::new();
-    for word in words.iter().filter(|word| is_name(&bytes[(*word).clone()])) {
-        places.entry(&bytes[word.clone()]).or_default().push(word.clone());
-    }
     let mut edits = Vec::new();
-    for places in places.values().filter(|it| (2..=MOST_MENTIONS).contains(&it.len())) {
+    for (word, places) in places(bytes) {
+        if !is_name(word) || !(2..=MOST_MENTIONS).contains(&places.len()) {
+            continue;
+        }
         let mut all: Vec<Vec<Range<usize>>> = vec![Vec::new()];
         for place in places {
-            let ways = around(bytes, place);
+            let ways = around(bytes, &place);
             let longer = |known: &Vec<Range<usize>>| {
                 ways.iter().map(|way| [&known[..], std::slice::from_ref(way)].concat()).collect()
             };
