@@ -3,6 +3,7 @@
 //! One file per command. Each says on standard error what it does, and stops at the first failure
 //! with a command to repeat it. Nothing here is part of the tool: xtask uses none of its crates.
 
+mod attack;
 mod bench;
 mod bless;
 mod borders;
@@ -46,6 +47,8 @@ enum Command {
     Eval(eval::Arguments),
     /// Compare what doubles claim to reveal with what an attacker learns, on small programs
     Privacy(privacy::Arguments),
+    /// Try every attack that SECURITY.md lists, and print the table with the outcomes
+    Attack(attack::Arguments),
     /// Fuzz the decoder, the loader and the reader of reports
     Fuzz(fuzz::Arguments),
     /// Compare the machine with the real processor in many more states
@@ -72,6 +75,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Eval(arguments) => eval::run(&arguments),
         Command::Privacy(arguments) => privacy::run(&arguments),
+        Command::Attack(arguments) => attack::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
     }

@@ -7,10 +7,12 @@
 //! 4. no white space at the end of a line, and no tab in a Rust file;
 //! 5. every golden file has a test that names it together with the variable that rewrites it;
 //! 6. the doc of every crate says what the crate must not know;
-//! 7. links in Markdown files to files of the project lead somewhere.
+//! 7. links in Markdown files to files of the project lead somewhere;
+//! 8. every test whose name says that it is an attack has a row in SECURITY.md, and every row a test.
 //!
 //! The checks look at text only; they never build anything. They run as a test, too.
 
+mod attacks;
 mod golden;
 mod links;
 
@@ -78,6 +80,7 @@ fn problems(root: &Path) -> Result<Vec<String>> {
         }
     }
     golden::check(&paths, &sources, &mut problems);
+    attacks::check(&sources, &mut problems);
     Ok(problems)
 }
 
