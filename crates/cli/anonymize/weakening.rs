@@ -99,14 +99,15 @@ impl Job<'_> {
         drop(span);
         let Some((weakened, followed)) = best else { return self.on_path(failure, rng) };
         info!(runs, kept = weakened.kept.0, of = weakened.kept.1, "weakened");
-        if !self.proved(failure, &weakened.double)? {
+        let Some(seen) = self.proved(failure, &weakened.double)? else {
             return self.on_path(failure, rng);
-        }
+        };
         if weakened.measured.total.upper() > relaxed.upper().min(path_leak.upper()) {
             return self.on_path(failure, rng);
         }
         let (facts, notes) = (facts(&weakened, runs), notes(&weakened));
-        let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
+        let Weakened { double, measured, .. } = weakened;
+        let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
     }
 

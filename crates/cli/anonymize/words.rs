@@ -6,6 +6,7 @@ use stunt_report::{Draw, summary};
 
 use super::Made;
 use super::job::Found;
+use super::owner::Seconds;
 use crate::place;
 
 /// How many places are listed where values were fixed.
@@ -24,15 +25,34 @@ pub fn to_json(made: &Made, path: Option<&str>) -> Value {
         "verified": report.verified,
         "algorithm": report.algorithm.name,
         "uniform": report.draw == Draw::Uniform,
-        "tests": report.tests,
-        "pins": report.pins.total,
-        "pins_by_reason": report.pins.by_reason,
-        "instructions": report.instructions,
-        "seconds": report.seconds,
+        "tests": owner.tests,
+        "pins": owner.pins.values().sum::<u64>(),
+        "pins_by_reason": owner.pins,
+        "instructions": owner.instructions,
+        "seconds": seconds(&owner.seconds),
         "search": found.facts,
         "summary": in_words(made),
-        "notes": report.notes,
+        "notes": notes(made).collect::<Vec<_>>(),
         "report": path,
+    })
+}
+
+/// What the reader of the report is told, and what its owner alone.
+fn notes(made: &Made) -> impl Iterator<Item = &String> {
+    made.report.notes.iter().chain(&made.owner.notes)
+}
+
+/// To hundredths.
+fn seconds(seconds: &Seconds) -> Value {
+    let Seconds { trace, solve, search, count, verify, total } = seconds;
+    let tidied = |time: &f64| (time * 100.0).round() / 100.0;
+    json!({
+        "trace": tidied(trace),
+        "solve": tidied(solve),
+        "search": tidied(search),
+        "count": tidied(count),
+        "verify": tidied(verify),
+        "total": tidied(total),
     })
 }
 
@@ -57,7 +77,7 @@ pub fn to_text(made: &Made, path: &str) -> String {
         owner.residue_percent,
         if report.is_shorter() { "; it is shorter" } else { "" },
     );
-    for note in &report.notes {
+    for note in notes(made) {
         text += &format!("Note: {note}\n");
     }
     text += &format!("Report: {path} (look at it with `stunt inspect {path}`)\n");
