@@ -134,12 +134,9 @@ impl Job<'_> {
         let confidence: f64 = 0.99;
         let draws = f64::from(found.drawn.draws);
         let least_share = 1.0 - confidence.powf(1.0 / draws);
-        let total = found.drawn.measured.total;
-        Bits::Estimate {
-            value: total.value() + draws.log2(),
-            at_most: total.upper() - least_share.log2(),
-            confidence,
-        }
+        let of_share =
+            Bits::Estimate { value: draws.log2(), at_most: -least_share.log2(), confidence };
+        found.drawn.measured.total + of_share
     }
 }
 

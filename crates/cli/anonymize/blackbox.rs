@@ -8,7 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
-use stunt_search::weaken::{Fillers, Limits, Progress, Weakened, blackbox};
+use stunt_search::weaken::{Fillers, Limits, MOST_MEASURED, Progress, Weakened, blackbox};
 use stunt_terms::Pool;
 use tracing::{info, info_span};
 
@@ -34,6 +34,10 @@ impl Job<'_> {
         if !oracle.agrees().map_err(|error| anyhow!(error))? {
             return Ok(Err(uncontained(why)));
         }
+        if self.measured >= MOST_MEASURED {
+            return Ok(Err(unproved(why)));
+        }
+        self.measured += 1;
         let begun = Instant::now();
         let span = info_span!("weaken").entered();
         let pace = self.pace(&mut oracle)?;

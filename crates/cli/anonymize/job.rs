@@ -55,6 +55,8 @@ pub(super) struct Job<'a> {
     pub(super) short: Option<Original>,
     /// Of a canonical double: what the path reveals, of which all is a function.
     pub(super) canonical: Option<Measured>,
+    /// How many conditions were measured, to take the one with the lowest figure.
+    pub(super) measured: u32,
     /// What the search under way may take.
     pub(super) allowed: Allowed,
     /// What counts as the failure, if the user said so, now or in the incident.
@@ -137,6 +139,7 @@ impl<'a> Job<'a> {
             base: None,
             short: None,
             canonical: None,
+            measured: 0,
             allowed: Allowed {
                 time: arguments.time.map_or(USUAL_TIME, Duration::from_secs),
                 runs: arguments.effort,

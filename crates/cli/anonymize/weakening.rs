@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
 use stunt_search::PathCondition;
-use stunt_search::weaken::{Limits, Progress, Weakened, weaken};
+use stunt_search::weaken::{Limits, MOST_MEASURED, Progress, Weakened, weaken};
 use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Halt, Job, Proved};
@@ -69,6 +69,10 @@ impl Job<'_> {
             if number > 0 && (begun.elapsed() > time * 2 / 3 || pace > SLOW) {
                 break;
             }
+            if self.measured >= MOST_MEASURED {
+                break;
+            }
+            self.measured += 1;
             // The first gets the greater part of what is left.
             let until = if number == 0 { time * 2 / 3 } else { time };
             let runs = self.allowed.runs.saturating_sub(oracle.runs());
