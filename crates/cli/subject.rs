@@ -499,7 +499,13 @@ impl Subject {
 
     /// A run in the machine on the original, and its inputs.
     pub fn in_machine(&self) -> Result<(Setup, Vec<Input>)> {
-        Ok((self.setup(&self.on_original(), Vec::new())?, self.inputs(&self.files)))
+        // Below /dev the machine has files of its own, and not the host's.
+        let all = self.files.iter().zip(self.original.reveal());
+        let hidden = all.filter_map(|(file, bytes)| {
+            let path = std::path::absolute(file.as_ref()?).ok()?;
+            path.starts_with("/dev").then(|| (path.into_os_string().into_vec(), Arc::from(bytes)))
+        });
+        Ok((self.setup(&self.on_original(), hidden.collect())?, self.inputs(&self.files)))
     }
 
     /// A run in the machine on another input of the same shape.

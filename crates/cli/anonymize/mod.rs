@@ -15,6 +15,7 @@ mod on_path;
 mod oracle;
 mod other_path;
 mod owner;
+mod readable;
 mod starts;
 mod weakening;
 mod words;

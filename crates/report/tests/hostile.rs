@@ -78,8 +78,8 @@ fn what_is_no_report_is_told_apart() {
 #[test]
 fn a_later_schema_asks_for_a_later_stunt() {
     refused(
-        &with_json(|json| *json = json!({"schema": "stunt-report-2", "all": "is different"})),
-        "the report has the schema stunt-report-2, which this version of stunt does not know; \
+        &with_json(|json| *json = json!({"schema": "stunt-report-3", "all": "is different"})),
+        "the report has the schema stunt-report-3, which this version of stunt does not know; \
          update stunt",
     );
 }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_report::{
-    ByteKind, ByteRuns, Draw, Error, Frame, Kind, Leak, Limits, Report, Seconds, Source, SourceName,
+    ByteKind, ByteRuns, Draw, Error, Frame, Kind, Leak, Limits, Report, Source, SourceName,
 };
 
 use common::sample;
@@ -36,18 +36,18 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn seconds_are_counted_once() {
-    let mut seconds = Seconds { trace: 1.0, ..Seconds::default() };
-    let before = seconds.parts();
-    seconds.trace += 0.5;
-    seconds.search += 2.0;
-    seconds.searched(4.0, before);
-    assert_eq!((seconds.trace, seconds.search, seconds.parts()), (1.5, 3.5, 5.0));
-    // Two that were at work at the same time.
-    let before = seconds.parts();
-    seconds.trace += 3.0;
-    seconds.searched(2.0, before);
-    assert_eq!(seconds.search, 3.5);
+fn reports_of_the_first_version_are_read_without_what_they_said_of_the_original() {
+    let (report, doubles) = sample();
+    let mut json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
+    json["schema"] = "stunt-report-1".into();
+    json["residue_percent"] = 16.0.into();
+    json["original_path_leak"] = json["leak"].clone();
+    json["seconds"] = serde_json::json!({ "trace": 0.12, "total": 0.5 });
+    let old: Report = serde_json::from_value(json).unwrap();
+    assert_eq!(old, report);
+    let bytes = old.to_bytes(&doubles).unwrap();
+    let written = Report::from_bytes(&bytes, Limits::default()).unwrap().report.to_json();
+    assert!(written.contains("stunt-report-2") && !written.contains("seconds"), "{written}");
 }
 
 #[test]
