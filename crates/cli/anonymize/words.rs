@@ -13,7 +13,7 @@ const MOST_PLACES: usize = 20;
 
 /// All that programs may want to know; `path` is where the report has gone.
 pub fn to_json(made: &Made, path: Option<&str>) -> Value {
-    let Made { report, found, owner } = made;
+    let Made { report, found, owner, hidden } = made;
     json!({
         "failure": report.failure,
         "input": { "bytes": owner.bytes },
@@ -32,6 +32,8 @@ pub fn to_json(made: &Made, path: Option<&str>) -> Value {
         "search": found.facts,
         "summary": in_words(made),
         "notes": report.notes,
+        "command": report.command_line(),
+        "hidden_arguments": hidden.iter().map(|(number, _)| number).collect::<Vec<_>>(),
         "report": path,
     })
 }
@@ -59,6 +61,12 @@ pub fn to_text(made: &Made, path: &str) -> String {
     );
     for note in &report.notes {
         text += &format!("Note: {note}\n");
+    }
+    for (number, why) in &made.hidden {
+        text += &format!(
+            "Argument {number} is hidden in the report: {}; --public-arg {number} would tell it.\n",
+            why.words()
+        );
     }
     text += &format!("Report: {path} (look at it with `stunt inspect {path}`)\n");
     text
