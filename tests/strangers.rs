@@ -181,6 +181,14 @@ fn attack_a_report_writes_on_the_terminal_of_its_reader() {
     let place = Place::new("terminal");
     let program = place.compile("parser", PARSER, &[]);
     let opened = report(&place, &program, CANARY);
+    // A name that is not there is in the error.
+    let mut evil = opened.report.clone();
+    evil.program.name = "\u{1b}[2Jno\nstunt: such\u{202e}".to_owned();
+    evil.write(&opened.doubles, place.path("evil.zip")).expect("a report");
+    let output = place.stunt(&["replay", "evil.zip", "--yes"]);
+    let said = text(&output.stderr);
+    assert!(!said.contains(['\u{1b}', '\u{202e}']) && said.lines().count() == 1, "{said:?}");
+    says(&output, 2, "is not in this folder either");
     let mut evil = opened.report.clone();
     evil.arguments = vec![
         "@@".to_owned(),

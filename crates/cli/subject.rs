@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use stunt_machine::linux::{Input, InputPlace, Setup};
 use stunt_native::{Command, Containment, Copied, InputFile, Native, Stdin};
 use stunt_path::{Failure, Original};
 use stunt_record::{Incident, Transport};
-use stunt_report::{Connection, Opened, Source, SourceName, Way};
+use stunt_report::{Connection, Opened, Source, SourceName, Way, command_line, visible};
 
 use crate::arguments::{self, Owner, Told, Wishes};
 use crate::fails_if::FailsIf;
@@ -181,6 +181,11 @@ impl Subject {
             let kept = incident::find(incident)?;
             incident::check_program(&kept)?;
             let (program, words) = incident::command(&kept);
+            // For who sits there alone: logs need not have the arguments.
+            if std::io::stderr().is_terminal() {
+                let id = visible(&kept.incident.id);
+                eprintln!("stunt: incident {id} runs {}", command_line(&words));
+            }
             let mut subject = Self::bare(program, words, scripts, &arguments.limits)?;
             subject.wish(arguments)?;
             incident::fill(&mut subject, &kept, &mut public)?;
