@@ -45,7 +45,7 @@ fn a_crash_becomes_a_report_that_replays() {
 
     // The program that the report names is here; natively and in the machine it fails alike.
     for arguments in
-        [&["replay", "stunt-report.zip"][..], &["replay", "stunt-report.zip", "--machine"]]
+        [&["replay", "stunt-report.zip", "--yes"][..], &["replay", "stunt-report.zip", "--machine"]]
     {
         let output = place.stunt(arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -200,9 +200,9 @@ int main(int argc, char **argv) {
     let bits = opened.report.leak.bits;
     assert!((expected - 1e-5..expected + 0.5).contains(&bits), "{bits}");
     assert!(!opened.doubles[1].contains(&0) && !opened.doubles[2].contains(&0));
-    for machine in [&[][..], &["--machine"]] {
+    for flags in [&["--yes", "--env", "STUNT_TEST_SECRET"][..], &["--machine"]] {
         let mut arguments = vec!["replay", "r.zip"];
-        arguments.extend(machine);
+        arguments.extend(flags);
         let output = place.stunt(&arguments);
         assert_eq!(
             output.status.code(),
@@ -256,7 +256,7 @@ fn inputs_that_cannot_be_used_get_a_sentence() {
     let pipe = Command::new("mkfifo").arg(place.path("pipe")).status().expect("mkfifo");
     assert!(pipe.success());
     for (input, sentence) in [
-        ("empty", "the input is empty: there is nothing to hide"),
+        ("empty", "the input is empty, so there is nothing to make a double of"),
         ("absent", "the input absent cannot be read: No such file"),
         ("folder", "the input folder cannot be read: Is a directory"),
         ("large", "is larger than 64 MB, the most that stunt follows"),
@@ -381,7 +381,7 @@ int main(int argc, char **argv) { return getchar() == '!' ? 9 : 0; }
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let report = report_of(&place.path("r.zip"));
     assert_eq!(report.replay.fails_if.as_deref(), Some("exit=9"));
-    for arguments in [&["replay", "r.zip"][..], &["replay", "r.zip", "--machine"]] {
+    for arguments in [&["replay", "r.zip", "--yes"][..], &["replay", "r.zip", "--machine"]] {
         let output = place.stunt(arguments);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         assert_eq!(text(&output.stdout), "The double fails as the report says: exit=9.\n");
@@ -703,7 +703,7 @@ fn a_double_is_kept_if_asked() {
         "@@",
     ]);
     assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
-    let output = place.stunt(&["replay", "--keep", "r.zip"]);
+    let output = place.stunt(&["replay", "--keep", "--yes", "r.zip"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let said = text(&output.stderr);
     let folder = said.lines().find_map(|line| line.strip_prefix("stunt: the double is in "));
@@ -743,9 +743,12 @@ fn a_report_does_not_choose_the_folder_of_a_program() {
         place.refused(&output, 2, "names no program that could be looked for; give one after --");
         assert!(!place.path("touched").exists());
     }
-    // What it would run is shown.
+    // What it would run is shown, and not run where nobody can be asked.
     let output: Output = place.stunt(&["replay", "r.zip"]);
-    assert_eq!(text(&output.stderr), "stunt: the report says to run: ./parser @@\n");
+    let said = text(&output.stderr);
+    let shown = "stunt: about to run, contained: ./parser @@\nstunt: the report brings the file: ";
+    assert!(said.starts_with(shown) && said.contains("nothing was run"), "{said}");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()));
     // On a terminal, which `script` provides, the user is asked.
     let stunt = env!("CARGO_BIN_EXE_stunt");
     for (answer, flags, code) in [("n", "", 2), ("", "", 2), ("y", "", 0), ("", "--yes", 0)] {
@@ -812,7 +815,7 @@ fn the_readme_shows_real_output() {
     let calls = [
         "anonymize -i settings.conf --seed 1 -- ./settings @@",
         "inspect stunt-report.zip",
-        "replay stunt-report.zip",
+        "replay stunt-report.zip -- ./settings @@",
     ];
     for call in calls {
         let output = text(&place.stunt(&call.split(' ').collect::<Vec<_>>()).stdout);

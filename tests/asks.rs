@@ -38,8 +38,8 @@ fn public_parts_stay_and_do_not_count() {
         let public = (at < 3).then_some((8.0, ByteKind::Public));
         assert_eq!(opened.report.per_byte[0].at(at), public, "byte {at}");
     }
-    for machine in [&[][..], &["--machine"]] {
-        let output = place.stunt(&[&["replay", "r.zip"], machine].concat());
+    for how in ["--yes", "--machine"] {
+        let output = place.stunt(&["replay", "r.zip", how]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     }
 }

@@ -82,9 +82,10 @@ fn a_request_that_crashes_a_server_becomes_a_double() {
         assert!(source.connection.is_some_and(|it| it.closes && it.port.is_none()));
         assert!(opened.doubles[0].starts_with(b"GET /"));
         assert_ne!(opened.doubles[0], REQUEST);
-        for how in
-            [&["replay", "stunt-report.zip"][..], &["replay", "stunt-report.zip", "--machine"]]
-        {
+        for how in [
+            &["replay", "stunt-report.zip", "--yes"][..],
+            &["replay", "stunt-report.zip", "--machine"],
+        ] {
             let said = succeeds(&place.stunt(how));
             assert!(said.starts_with("The double fails as the report says: abort"), "{said}");
         }
@@ -110,7 +111,7 @@ fn less_is_left_of_a_request_when_the_program_is_asked() {
     assert_eq!(report.sources.len(), 2);
     let path = json["original_path_leak"]["bits"].as_f64().expect("a figure");
     assert!(report.leak.bits < path, "{json:#}");
-    succeeds(&place.stunt(&["replay", "stunt-report.zip"]));
+    succeeds(&place.stunt(&["replay", "stunt-report.zip", "--yes"]));
     succeeds(&place.stunt(&["replay", "stunt-report.zip", "--machine"]));
 }
 
@@ -248,7 +249,7 @@ fn an_incident_of_a_server_is_enough() {
     assert!(ways.iter().all(|it| it.port == Some(8080) && !it.closes), "{ways:?}");
     assert_eq!(Kept::load(&kept.folder).expect("it is there").incident.state, State::Anonymised);
     let report = kept.report_path().display().to_string();
-    succeeds(&place.stunt(&["replay", &report]));
+    succeeds(&place.stunt(&["replay", &report, "--yes"]));
     succeeds(&place.stunt(&["replay", &report, "--machine"]));
 
     // Another failure than the recorded one is none.
@@ -311,7 +312,7 @@ fn an_incident_with_files_needs_none_of_them() {
     for private in ["Xhosa", "Glance", folder.as_str()] {
         assert!(!String::from_utf8_lossy(&report).contains(private), "{private}");
     }
-    succeeds(&place.stunt(&["replay", "r.zip"]));
+    succeeds(&place.stunt(&["replay", "r.zip", "--yes"]));
     succeeds(&place.stunt(&["replay", "r.zip", "--machine"]));
     drop(kept);
     place.nothing_is_left();

@@ -456,11 +456,12 @@ fn fake_coredumpctl(user: &User, crashed: &Path) -> PathBuf {
     let script = format!(
         "#!/bin/sh\nif [ \"$1\" = info ]; then\ncat <<'END'\n           PID: 4242 (programs)\n        \
          Signal: 11 (SEGV)\n  Command Line: {exe} file {home}/c.txt\n    Executable: {exe}\nEND\nelse\n\
-         echo '[{{\"time\":1700000000000000,\"pid\":4242,\"uid\":1000,\"gid\":1000,\"sig\":11,\
+         echo '[{{\"time\":1700000000000000,\"pid\":4242,\"uid\":{user},\"gid\":1000,\"sig\":11,\
          \"corefile\":\"present\",\"exe\":\"{exe}\",\"size\":18944}},{{\"time\":1700000001000000,\
          \"pid\":4243,\"uid\":1000,\"gid\":1000,\"sig\":6,\"corefile\":\"missing\",\"exe\":\"/usr/bin/other\",\
          \"size\":null}}]'\nfi\n",
         home = user.home.display(),
+        user = stunt_record::user(),
     );
     let path = folder.join("coredumpctl");
     fs::write(&path, script).unwrap();

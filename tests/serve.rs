@@ -180,14 +180,15 @@ fn a_maintainer_replays_it_by_its_address(
         command.output().expect("the command starts")
     };
     let same = "The double fails as the report says: abort in check (parser.c:4).\n";
-    // Nobody can be asked whether the program that the report names may run: so it is closed in.
-    let output = replay(&[&page("T-1")], token);
+    // Nobody can be asked whether the program that the report names may run: so it does not.
+    refused(&replay(&[&page("T-1")], token), "nothing was run: the report chose the program");
+    let output = replay(&[&page("T-1"), "--machine"], token);
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (same, Some(0)));
     assert_eq!(text(&output.stderr), "");
     let output = replay(&[&page("T-1?from=list#double"), "--", program, "@@"], token);
     assert_eq!((text(&output.stdout).as_str(), output.status.code()), (same, Some(0)));
     let output = replay(&[&page("T-1"), "--yes"], token);
-    assert!(text(&output.stderr).contains("the report says to run: ./parser @@"));
+    assert!(text(&output.stderr).contains("about to run, contained: ./parser @@"));
     assert_eq!(text(&output.stdout), same);
     let output = replay(&[&page("T-1"), "--until", "check"], token);
     let said = text(&output.stdout);
@@ -209,7 +210,7 @@ fn a_maintainer_replays_it_by_its_address(
         format!("[destination]\nserver = \"http://{}\"\ntoken = \"{token}\"\n", server.address);
     place.write("config/stunt/config.toml", destination.as_bytes());
     place.mode("config/stunt/config.toml", 0o600);
-    assert_eq!(text(&replay(&[&page("T-1")], "").stdout), same);
+    assert_eq!(text(&replay(&[&page("T-1"), "--machine"], "").stdout), same);
     let destination = destination.replace("127.0.0.1", "localhost");
     place.write("config/stunt/config.toml", destination.as_bytes());
     refused(&replay(&[&page("T-1")], ""), "shows tickets to maintainers only");

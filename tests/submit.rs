@@ -4,6 +4,8 @@
 //! The golden file holds the consent screen. `STUNT_BLESS=1` rewrites it (`cargo xtask bless` does
 //! that).
 
+#[path = "submit/arguments.rs"]
+mod arguments;
 #[path = "submit/desk.rs"]
 mod desk;
 #[path = "../crates/client/tests/receiver/mod.rs"]

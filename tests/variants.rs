@@ -101,7 +101,7 @@ fn a_double_can_be_shorter_and_says_what_that_costs() {
         assert!(report.is_shorter() && !report.summary().contains('%'), "{}", report.summary());
         // A # is 8 bits, a digit 4.68, a length of 2 is 3.58.
         assert!((16.0..17.5).contains(&report.leak.bits), "{algorithm}: {}", report.leak.bits);
-        let output = place.stunt(&["replay", "r.zip"]);
+        let output = place.stunt(&["replay", "r.zip", "--yes"]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     }
     let words = ["anonymize", "--resize", "--algorithm", "castro", "-i", "private.txt", "--"];

@@ -11,8 +11,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use stunt_record::{Kept, Store, Transport, Word};
-use stunt_report::{Connection, SourceName, Way};
+use stunt_record::{Kept, Maker, Store, Transport, Word, own_program};
+use stunt_report::{Connection, SourceName, Way, quoted};
 
 use crate::fails_if::FailsIf;
 use crate::public::Public;
@@ -21,24 +21,41 @@ use crate::subject::Subject;
 /// The most connections that are replayed.
 const MOST_CONNECTIONS: usize = 48;
 
-/// The incident of this name, or in this folder.
+/// The incident of this name, or in this folder, which has a slash in its name then.
 pub fn find(name: &OsStr) -> Result<Kept> {
-    let folder = Path::new(name);
-    if folder.join("incident.json").is_file() {
-        return Ok(Kept::load(folder)?);
-    }
     let name = name.to_str().context("an incident's name is plain text")?;
     Ok(Store::of_user()?.find(name)?)
 }
 
-/// The report of an incident that is named in place of a file; nothing if there is no such incident.
+/// Whether an incident is meant and no file, whatever lies in the current folder.
+pub fn is_meant(name: &Path) -> bool {
+    name.to_str().is_some_and(stunt_record::is_name)
+}
+
+/// The report of an incident that is named in place of a file; nothing if no incident is meant and
+/// there is none.
 pub fn report_of(name: &Path) -> Result<Option<PathBuf>> {
-    let Ok(kept) = find(name.as_os_str()) else { return Ok(None) };
+    let kept = match find(name.as_os_str()) {
+        Ok(kept) => kept,
+        Err(error) if is_meant(name) => return Err(error),
+        Err(_) => return Ok(None),
+    };
     let (id, report) = (&kept.incident.id, kept.report_path());
     if !report.is_file() {
         bail!("incident {id} has no double yet; `stunt anonymize {id}` makes one");
     }
     Ok(Some(report))
+}
+
+/// Whether the program of an incident may be run: one that the system's list of crashes names, and
+/// that nobody has run from here, must be the system's or the user's own.
+pub fn check_program(kept: &Kept) -> Result<()> {
+    let program = kept.incident.program.path.path();
+    if kept.incident.maker == Maker::Watch {
+        own_program(program)
+            .with_context(|| format!("{} is not run", quoted(program.as_os_str())))?;
+    }
+    Ok(())
 }
 
 /// What was run: the program, and its words with places for the paths of inputs.

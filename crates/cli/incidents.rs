@@ -3,11 +3,13 @@
 //! For the owner alone: names of files and arguments are shown here, bytes never.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Result;
 use clap::Subcommand;
-use stunt_record::{Copied, Incident, Kept, Retention, Source, Store, Summary, Way};
+use stunt_record::{Copied, Incident, Kept, Retention, Source, Store, Summary, Way, Word};
+use stunt_report::{command_line, visible};
 
 use crate::outcome::{Outcome, print};
 use crate::record::size;
@@ -121,13 +123,14 @@ fn list(all: &[Summary], json: bool) -> Result<String> {
     for Summary { kept, bytes } in all {
         let incident = &kept.incident;
         let failure = incident.failure.as_ref().map_or("–", |it| &it.words);
+        let failure = visible(failure);
         let _ = writeln!(
             text,
             "{:<17} {:<10} {:>7}  {}  {failure}",
-            incident.id,
+            visible(&incident.id),
             incident.state.to_string(),
             amount(*bytes),
-            name(incident),
+            visible(&name(incident)),
         );
     }
     Ok(text)
@@ -153,21 +156,25 @@ fn account(kept: &Kept) -> String {
     let mut text = String::new();
     let now = stunt_record::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let minutes = now.saturating_sub(incident.made) / 60;
-    let _ =
-        writeln!(text, "incident   {} ({}, {minutes} minutes ago)", incident.id, incident.state);
+    let _ = writeln!(
+        text,
+        "incident   {} ({}, {minutes} minutes ago)",
+        visible(&incident.id),
+        incident.state
+    );
     let words = std::iter::once(&incident.name).chain(&incident.arguments);
-    let words: Vec<_> = words.map(|it| it.reveal().to_string_lossy()).collect();
-    let _ = writeln!(text, "command    {}", words.join(" "));
-    let _ = writeln!(text, "folder     {}", incident.folder.path().display());
+    let _ = writeln!(text, "command    {}", command_line(words.map(Word::reveal)));
+    let _ = writeln!(text, "folder     {}", shown(incident.folder.path()));
     let _ = writeln!(text, "ended      {}", incident.ending);
     if let Some(failure) = &incident.failure {
-        let _ = writeln!(text, "failure    {} [{}]", failure.words, failure.signature);
+        let words = visible(&failure.words);
+        let _ = writeln!(text, "failure    {words} [{}]", visible(&failure.signature));
     }
     if let Some(words) = &incident.request {
-        let _ = writeln!(text, "request    {}", words.reveal().to_string_lossy());
+        let _ = writeln!(text, "request    {}", visible(&words.reveal().to_string_lossy()));
     }
     for (name, _) in &incident.environment {
-        let _ = writeln!(text, "variable   {name}");
+        let _ = writeln!(text, "variable   {}", visible(name));
     }
     let mut system = 0;
     for source in &incident.sources {
@@ -182,7 +189,7 @@ fn account(kept: &Kept) -> String {
                 Ok(())
             }
             Source::File(file) => {
-                let path = file.path.path().display();
+                let path = shown(file.path.path());
                 let words = copied(file.copied);
                 writeln!(text, "read       {path}: {} bytes, {words}", file.bytes)
             }
@@ -190,7 +197,7 @@ fn account(kept: &Kept) -> String {
                 let bytes = socket.stored.as_ref().map_or(0, |it| it.bytes);
                 let way = match &socket.way {
                     Way::Accepted(port) => format!("accepted on port {port}"),
-                    Way::Connected(address) => format!("made to {address}"),
+                    Way::Connected(address) => format!("made to {}", visible(address)),
                     Way::Bound(port) => format!("bound to port {port}"),
                 };
                 let part = if socket.complete { "" } else { ", not all of it" };
@@ -203,10 +210,15 @@ fn account(kept: &Kept) -> String {
         let _ = writeln!(text, "           and {system} files of the system and of the program");
     }
     for note in &incident.notes {
-        let _ = writeln!(text, "note       {note}");
+        let _ = writeln!(text, "note       {}", visible(note));
     }
-    let _ = writeln!(text, "kept in    {}", kept.folder.display());
+    let _ = writeln!(text, "kept in    {}", shown(&kept.folder));
     text
+}
+
+/// A path as it may be shown.
+fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy())
 }
 
 fn copied(copied: Copied) -> &'static str {

@@ -12,7 +12,9 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use stunt_graph::Graph;
 use stunt_graph::svg::svg;
-use stunt_report::{Draw, Error, Frame, Leak, Opened, Report, SourceName, grouped, visible};
+use stunt_report::{
+    Draw, Error, Frame, Leak, Opened, Report, SourceName, grouped, quoted, visible,
+};
 
 use crate::graph_text::{self, Style};
 use crate::outcome::{self, Outcome};
@@ -64,8 +66,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Reads a report: a file, or that of an incident. The error names the file.
+/// Reads a report: that of an incident, or a file. The error names the file.
 pub fn read(path: &Path) -> Result<Opened> {
+    if incident::is_meant(path)
+        && let Some(report) = incident::report_of(path)?
+    {
+        return read(&report);
+    }
     match Report::read(path) {
         // It names the file already.
         Err(error @ Error::Unreadable { .. }) => match incident::report_of(path)? {
@@ -144,6 +151,12 @@ fn json(opened: &Opened, hex: bool) -> Result<String> {
     Ok(serde_json::to_string_pretty(&printed)? + "\n")
 }
 
+/// The command line, and what of it is not told.
+pub fn command(report: &Report) -> String {
+    let hidden = report.hidden_words().map_or_else(String::new, |words| format!("  ({words})"));
+    report.command_line() + &hidden
+}
+
 /// The report in one line: `parser fails: SIGSEGV in field (parser.c:12)`.
 pub fn title(report: &Report) -> String {
     visible(&format!("{} fails: {}", report.program.name, report.failure.words))
@@ -200,22 +213,6 @@ pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
     ));
     figures.push(("written by", format!("stunt {}", report.stunt)));
     figures
-}
-
-fn command(report: &Report) -> String {
-    let words = std::iter::once(&report.program.name).chain(&report.arguments);
-    words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word as a shell takes it. `@@` and placeholders need no quotes: they are not for a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "@%+=:,./-_<>".contains(c);
-    let placeholder = word.starts_with('<') && word.ends_with('>');
-    if placeholder || !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// A figure, in percent where the report says of what.

@@ -5,6 +5,7 @@
 //! computed.
 
 mod anonymize;
+mod arguments;
 mod config;
 mod defaults;
 mod demo;
@@ -39,6 +40,7 @@ mod subject;
 mod submit;
 mod ticket;
 mod trace;
+mod variables;
 mod view;
 mod walk;
 mod watch;

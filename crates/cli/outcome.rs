@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use stunt_report::visible;
 
 /// The part of `--help` about exit codes.
 pub const EXIT_CODES: &str = "\
@@ -84,7 +85,8 @@ impl Outcome {
     }
 }
 
-/// An error with what led to it. A cause that is part of what was said already is not repeated.
+/// An error with what led to it, as it may be shown: names in it may be a stranger's. A cause that is
+/// part of what was said already is not repeated.
 pub fn sentence(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -94,7 +96,7 @@ pub fn sentence(error: &anyhow::Error) -> String {
             text = format!("{text}: {cause}");
         }
     }
-    text
+    visible(&text)
 }
 
 /// Writes the command's result to standard output. A reader that has seen enough (`| head`) is
@@ -112,6 +114,12 @@ mod tests {
     use anyhow::anyhow;
 
     use super::*;
+
+    #[test]
+    fn names_in_errors_move_no_cursor() {
+        let error = anyhow!("cannot find a\u{1b}[2J\nb").context("not here");
+        assert_eq!(sentence(&error), "not here: cannot find a\\u{1b}[2J\\nb");
+    }
 
     #[test]
     fn nothing_is_said_twice() {

@@ -1,12 +1,13 @@
 //! `stunt replay`: runs a program on the double of a report, and says whether it fails as reported.
 //!
 //! A report may come from a stranger, and natively it is the user's own program that runs on the
-//! stranger's bytes, with the user's rights. Which program that is and how it is called is shown
-//! before it runs; in the machine, nothing that it does reaches the host. Of a ticket, whose double
-//! comes from a server, nothing runs natively unless somebody agreed to it.
+//! stranger's bytes. Always: natively it runs contained, unless the user says otherwise and is told
+//! what that means; a program and arguments that the report names run only if somebody agrees; of
+//! variables only those are set that the user names; and what is run on what is shown before. In the
+//! machine, nothing that the program does reaches the host. Files and tickets are treated alike.
 
-use std::ffi::OsString;
-use std::io::{BufRead, IsTerminal, Write};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,28 +15,33 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 use stunt_client::TicketAddress;
-use stunt_native::{Ending, Native, Run};
+use stunt_native::{Copied, Ending, Run, containment};
 use stunt_path::Failure;
-use stunt_report::{Opened, Report, SourceName, visible};
+use stunt_report::{Opened, Report, SourceName, command_line, quoted, visible};
 
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Stopped, run_double};
 use crate::outcome::{self, Outcome, Step};
 use crate::subject::{Limits, Subject};
+use crate::submit::terminal::{self, Answer};
 use crate::walk::{Pace, walk};
-use crate::{inspect, ticket};
+use crate::{inspect, ticket, variables};
+
+/// The most bytes of an argument or a variable that are shown.
+const MOST_SHOWN: usize = 200;
 
 /// Flags of `stunt replay`.
 #[derive(clap::Args)]
 #[command(
     after_help = "The double is a stranger's bytes if the report is a stranger's. Natively, a \
-program of yours runs on them with your rights; without PROGRAM, the report also names the program \
-and its arguments, which are shown before it runs. With --machine nothing that the program does \
+program of yours runs on them, contained: it writes only below a folder that is thrown away, reaches \
+no network, and leaves other processes alone; it can read what you can. Without PROGRAM, the report \
+also names the program and its arguments: they are shown, and run if you agree; where nobody can be \
+asked, nothing runs without PROGRAM, --yes or --machine. With --machine nothing that the program does \
 reaches the host, and there is no network.
 
 The double of a ticket is fetched with a maintainer's token: the variable STUNT_TOKEN, or \
-destination.token in the configuration if that names this server. Where nobody can be asked, and \
-there is neither PROGRAM nor --yes, it runs in the machine.
+destination.token in the configuration if that names this server.
 
 Exit codes: 0 it fails as the report says, 1 it does not, 2 and 4 it could not be tried.
 With --bisect: 1 it fails as the report says (bad), 0 it does not (good), 125 it could not be tried."
@@ -62,7 +68,14 @@ pub struct Arguments {
     /// Leave the double in a folder, for a debugger
     #[arg(long)]
     keep: bool,
-    /// Do not ask before the program that the report names is run
+    /// Give the program this variable, which the report brings; may be given several times. Never
+    /// one that makes programs load or run something
+    #[arg(long, value_name = "NAME")]
+    env: Vec<String>,
+    /// Run it natively with all your rights: it may change and send whatever you may. Asks first
+    #[arg(long, conflicts_with_all = ["machine", "step", "delay", "until"])]
+    uncontained: bool,
+    /// Do not ask before the program that the report names is run, or one is run uncontained
     #[arg(long)]
     yes: bool,
     /// Print JSON
@@ -84,11 +97,40 @@ impl Arguments {
         walks.then(|| Pace { step: self.step, delay, until: self.until.clone() })
     }
 
-    /// Whether a server chose what to run, and nobody agrees to it or can be asked.
-    fn is_unwatched(&self, from: Origin) -> bool {
-        let named = !self.command.is_empty() || self.yes;
-        from == Origin::Server && !named && !std::io::stdin().is_terminal()
+    /// Where the program runs. Whoever cannot be contained is closed into the machine.
+    fn runs(&self, report: &Report) -> Runs {
+        // An invalid access may do no harm by itself: only the machine, which checks memory, sees it.
+        if self.machine || self.pace().is_some() || report.replay.check_memory {
+            return Runs::InMachine;
+        }
+        if self.uncontained {
+            return Runs::Uncontained;
+        }
+        let missing: Vec<String> = containment()
+            .into_iter()
+            .filter(|(_, there)| !there)
+            .map(|(guard, _)| guard.to_string())
+            .collect();
+        if missing.is_empty() {
+            return Runs::Contained;
+        }
+        eprintln!(
+            "stunt: this host cannot contain a native run, so it runs in the machine. It lacks: {}",
+            missing.join("; ")
+        );
+        Runs::InMachine
     }
+}
+
+/// Where a program runs on a double.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Runs {
+    /// In the machine: nothing reaches the host.
+    InMachine,
+    /// Natively, as candidates do.
+    Contained,
+    /// Natively, as if the user had started it.
+    Uncontained,
 }
 
 /// Runs the command.
@@ -122,31 +164,26 @@ enum Verdict {
     Untried(Outcome),
 }
 
-/// Where a report comes from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    File,
-    Server,
-}
-
 /// The report, from its file or from the server whose ticket it is.
-fn open(report: &Path) -> Result<(Opened, Origin)> {
+fn open(report: &Path) -> Result<Opened> {
     if let Some(address) = report.to_str().filter(|text| TicketAddress::is_meant(text)) {
-        return Ok((ticket::fetch(&address.parse()?)?, Origin::Server));
+        return ticket::fetch(&address.parse()?);
     }
-    Ok((inspect::read(report)?, Origin::File))
+    inspect::read(report)
 }
 
 fn replay(arguments: &Arguments) -> Result<Verdict> {
-    let (opened, from) = open(&arguments.report)?;
+    let opened = open(&arguments.report)?;
     let report = &opened.report;
     let expected = Expected::of(report)?;
-    // An invalid access may do no harm by itself: only the machine, which checks memory, sees it.
-    let in_machine = arguments.machine
-        || arguments.pace().is_some()
-        || report.replay.check_memory
-        || arguments.is_unwatched(from);
-    let (program, words) = command(arguments, &opened, in_machine)?;
+    let runs = arguments.runs(report);
+    let in_machine = runs == Runs::InMachine;
+    let (program, words) = command(arguments, report)?;
+    if !in_machine {
+        variables::check(report, &arguments.env)?;
+        announce(&opened, &words, runs);
+        agree(arguments, runs)?;
+    }
     let mut subject = Subject::of_report(&opened, program, words, &arguments.limits)?;
     if arguments.keep {
         let folder = subject.keep(&opened.doubles)?;
@@ -171,7 +208,13 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
             }
         }
     } else {
-        Native::new().run(&subject.on_double(&opened.doubles)?)?
+        let mut command = if runs == Runs::Contained {
+            subject.on_candidate(&opened.doubles)
+        } else {
+            subject.on_double(&opened.doubles)?
+        };
+        command.copied = Copied::Never;
+        subject.native().run(&command)?
     };
     if run.ending == Ending::TimedOut {
         eprintln!("stunt: the program does not end in time; give it more with --timeout.");
@@ -179,11 +222,18 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
     }
     let agreement = expected.compare(&run);
     let text = if arguments.json {
-        format!("{:#}\n", to_json(report, &run, agreement, in_machine))
+        format!("{:#}\n", to_json(report, &run, agreement, runs))
     } else {
         to_text(report, &run, agreement)
     };
     outcome::print(text.as_bytes())?;
+    let same = matches!(agreement, Agreement::Same | Agreement::SameInAnotherBuild);
+    if runs == Runs::Contained && !same {
+        eprintln!(
+            "stunt: the program ran contained: it could write nowhere but below a folder that is \
+             thrown away, and reach no network. If it needs more to fail, see --uncontained."
+        );
+    }
     Ok(match agreement {
         Agreement::Same | Agreement::SameInAnotherBuild => Verdict::Same,
         Agreement::Different | Agreement::NoFailure => Verdict::Other,
@@ -191,20 +241,21 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
 }
 
 /// The program and its words: those of the user, or those of the report.
-fn command(
-    arguments: &Arguments,
-    opened: &Opened,
-    in_machine: bool,
-) -> Result<(PathBuf, Vec<OsString>)> {
+fn command(arguments: &Arguments, report: &Report) -> Result<(PathBuf, Vec<OsString>)> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     if let Some(name) = arguments.command.first() {
         return Ok((stunt_native::find(name, &path)?, arguments.command.clone()));
     }
-    let report = &opened.report;
     let name = &report.program.name;
     // A report has the name of a file; a path would let it choose the folder.
     if name.is_empty() || name.contains(['/', '\0']) || name == "." || name == ".." {
         bail!("the report names no program that could be looked for; give one after --");
+    }
+    if let Some(hidden) = report.hidden_words() {
+        bail!(
+            "{hidden} in the report: {}. Give the whole command after --, with what belongs there",
+            report.command_line()
+        );
     }
     let here = Path::new(".").join(name);
     let program = if is_executable(&here) {
@@ -216,12 +267,6 @@ fn command(
     };
     let mut words = vec![OsString::from(&program)];
     words.extend(report.arguments.iter().map(OsString::from));
-    if !in_machine {
-        announce(&program, report);
-        if !arguments.yes && std::io::stdin().is_terminal() && !agreed()? {
-            bail!("nothing was run; name the program yourself after --, or use --machine");
-        }
-    }
     Ok((program, words))
 }
 
@@ -231,28 +276,53 @@ fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(executable)
 }
 
-/// Says what the report wants to be run.
-fn announce(program: &Path, report: &Report) {
-    let mut line = visible(&program.display().to_string());
-    for word in &report.arguments {
-        line.push(' ');
-        let plain = |c: u8| c.is_ascii_alphanumeric() || b"@%+=:,./-_<>".contains(&c);
-        if !word.is_empty() && word.as_bytes().iter().all(|&byte| plain(byte)) {
-            line += word;
+/// Says what is about to run, and all that the report brings into it.
+fn announce(opened: &Opened, words: &[OsString], runs: Runs) {
+    let how = if runs == Runs::Contained { "contained" } else { "with all your rights" };
+    eprintln!("stunt: about to run, {how}: {}", command_line(words));
+    for (source, bytes) in opened.report.sources.iter().zip(&opened.doubles) {
+        let name = visible(&source.name.words());
+        let content = if source.name.is_text() {
+            let shown = &bytes[..bytes.len().min(MOST_SHOWN)];
+            let more = if shown.len() < bytes.len() { " and more" } else { "" };
+            format!("{}{more}", quoted(OsStr::from_bytes(shown)))
         } else {
-            line += &format!("'{}'", visible(word));
-        }
+            format!("{} bytes", bytes.len())
+        };
+        eprintln!("stunt: the report brings {name}: {content}");
     }
-    eprintln!("stunt: the report says to run: {line}");
 }
 
-fn agreed() -> Result<bool> {
-    let mut stderr = std::io::stderr().lock();
-    write!(stderr, "Run it natively, with your rights? [y/N] ")?;
-    stderr.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).context("cannot read the answer")?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+/// Somebody agrees to what was announced, where that is needed; otherwise nothing is run.
+fn agree(arguments: &Arguments, runs: Runs) -> Result<()> {
+    let named = !arguments.command.is_empty();
+    if arguments.yes || (named && runs == Runs::Contained) {
+        return Ok(());
+    }
+    let whose = if named { "" } else { ", which the report chose," };
+    if !terminal::is_there() {
+        match runs {
+            Runs::Uncontained => bail!(
+                "nothing was run: --uncontained gives the program{whose} all your rights on a \
+                 stranger's bytes, and there is no terminal to ask on. Say --yes, too, if you mean it"
+            ),
+            _ => bail!(
+                "nothing was run: the report chose the program and its arguments, and there is no \
+                 terminal to ask on. Name the program yourself after --, or use --machine, or --yes"
+            ),
+        }
+    }
+    let question = match runs {
+        Runs::Uncontained => format!(
+            "The program{whose} gets all your rights, on bytes of whoever made the report: it may \
+             change, delete and send whatever you may.\nRun it uncontained?"
+        ),
+        _ => "Run what the report chose, contained?".to_owned(),
+    };
+    if terminal::question(&question, false)? != Answer::Yes {
+        bail!("nothing was run; name the program yourself after --, or use --machine");
+    }
+    Ok(())
 }
 
 /// How a replayed run compares with the report.
@@ -344,7 +414,7 @@ fn to_text(report: &Report, run: &Run, agreement: Agreement) -> String {
     }
 }
 
-fn to_json(report: &Report, run: &Run, agreement: Agreement, machine: bool) -> serde_json::Value {
+fn to_json(report: &Report, run: &Run, agreement: Agreement, runs: Runs) -> serde_json::Value {
     let failure = run.failure.as_ref().map(|failure| {
         json!({
             "kind": failure.kind.word(),
@@ -356,7 +426,8 @@ fn to_json(report: &Report, run: &Run, agreement: Agreement, machine: bool) -> s
     json!({
         "same": matches!(agreement, Agreement::Same | Agreement::SameInAnotherBuild),
         "another_build": agreement == Agreement::SameInAnotherBuild,
-        "native": !machine,
+        "native": runs != Runs::InMachine,
+        "contained": runs != Runs::Uncontained,
         "ending": run.ending.to_string(),
         "failure": failure,
         "expected": {

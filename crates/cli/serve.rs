@@ -323,6 +323,9 @@ fn worker(flags: &WorkerFlags) -> Result<Outcome> {
     let opened = Report::read(folder.join("report.stunt"))?;
     let report = &opened.report;
     let expected = Expected::of(report)?;
+    if let Some(hidden) = report.hidden_words() {
+        bail!("{hidden} in the report, so nobody here knows how to call the program");
+    }
     let program = folder.join("program").join(&report.program.name);
     let mut words = vec![OsString::from(&program)];
     words.extend(report.arguments.iter().map(OsString::from));

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -19,8 +19,10 @@ use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Input, InputPlace, Setup};
 use stunt_native::{Command, Containment, Copied, InputFile, Native, Stdin};
 use stunt_path::{Failure, Original};
-use stunt_report::{Connection, Opened, Source, SourceName, Way};
+use stunt_record::{Incident, Transport};
+use stunt_report::{Connection, Opened, Source, SourceName, Way, command_line, visible};
 
+use crate::arguments::{self, Owner, Told, Wishes};
 use crate::fails_if::FailsIf;
 use crate::incident;
 use crate::public::Public;
@@ -31,6 +33,11 @@ use crate::scratch::Scratch;
 const PLACE: &str = "@@";
 /// The longest input, in bytes: with terms for every byte, a longer one would not fit in memory.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// What stunt does not see yet, where it says that it sees nothing.
+const UNSEEN: &str = "What a program reads from files that it opens by itself, from folders, \
+                      datagrams (UDP), local sockets, terminals and devices is not seen yet, and may \
+                      be private: send nothing of this run, neither the input nor any of those.";
 
 /// Flags that say what is run.
 #[derive(clap::Args)]
@@ -48,6 +55,13 @@ pub struct Arguments {
     /// A part of the input that need not be hidden, such as file:0-15, stdin, arg1 or env:HOME:0-3
     #[arg(long, value_name = "SOURCE[:FROM-TO]")]
     public: Vec<String>,
+    /// Tell an argument in the report as it is, by its number from 1: without it, the report tells
+    /// names of options, flags, small numbers and common words, and hides the rest
+    #[arg(long, value_name = "N")]
+    public_arg: Vec<usize>,
+    /// Tell all arguments in the report, but for those that look like a secret or name you
+    #[arg(long)]
+    keep_arguments: bool,
     /// What a client sends to the program, which is a server; may be given several times. Clients come
     /// one after the other, in a network in which there is nothing else
     #[arg(long, value_name = "FILE")]
@@ -64,7 +78,7 @@ pub struct Arguments {
     #[command(flatten)]
     limits: Limits,
     /// An incident, in place of a program and its input: its name, the first letters of it, `last`,
-    /// or its folder
+    /// or its folder, with a / in it, which must be yours and closed to others
     #[arg(value_name = "INCIDENT", conflicts_with_all = [
         "input", "symbolic_arg", "symbolic_env", "client", "server", "command"
     ])]
@@ -131,6 +145,8 @@ pub struct Subject {
     /// It is a script, which an interpreter runs.
     script: bool,
     words: Vec<OsString>,
+    /// What the report may tell of them.
+    wishes: Wishes,
     /// Where the inputs come from, in the order of the sources of the original.
     pub sources: Vec<Source>,
     public: Vec<Vec<Range<u64>>>,
@@ -163,17 +179,25 @@ impl Subject {
         let mut public = Public::parse(&arguments.public)?;
         if let Some(incident) = &arguments.incident {
             let kept = incident::find(incident)?;
+            incident::check_program(&kept)?;
             let (program, words) = incident::command(&kept);
+            // For who sits there alone: logs need not have the arguments.
+            if std::io::stderr().is_terminal() {
+                let id = visible(&kept.incident.id);
+                eprintln!("stunt: incident {id} runs {}", command_line(&words));
+            }
             let mut subject = Self::bare(program, words, scripts, &arguments.limits)?;
+            subject.wish(arguments)?;
             incident::fill(&mut subject, &kept, &mut public)?;
             public.all_used()?;
-            return subject.with_something_to_hide();
+            return subject.with_something_to_hide(Some(&kept.incident));
         }
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
         let program = stunt_native::find(&arguments.command[0], &path)?;
         let words = arguments.command.clone();
         let has_place = words[1..].iter().any(|word| contains(word, PLACE));
         let mut subject = Self::bare(program, words, scripts, &arguments.limits)?;
+        subject.wish(arguments)?;
         match (&arguments.input, has_place) {
             (Some(file), place) => {
                 let bytes = read_input(file, place)?;
@@ -229,7 +253,19 @@ impl Subject {
             subject.add_connection(bytes, Connection { way, port, closes }, &mut public);
         }
         public.all_used()?;
-        subject.with_something_to_hide()
+        subject.with_something_to_hide(None)
+    }
+
+    /// What the user wants the report to tell of the arguments.
+    fn wish(&mut self, arguments: &Arguments) -> Result<()> {
+        let public = arguments.public_arg.clone();
+        if let Some(number) =
+            public.iter().find(|&&number| number == 0 || number >= self.words.len())
+        {
+            bail!("there is no argument {number} that could be told; the first has number 1");
+        }
+        self.wishes = Wishes { keep: arguments.keep_arguments, public };
+        Ok(())
     }
 
     /// A program without inputs.
@@ -247,6 +283,7 @@ impl Subject {
             program,
             script,
             words,
+            wishes: Wishes::default(),
             sources: Vec::new(),
             public: Vec::new(),
             files: Vec::new(),
@@ -265,14 +302,20 @@ impl Subject {
         })
     }
 
-    fn with_something_to_hide(self) -> Result<Self> {
-        if self.sources.iter().all(|source| source.bytes == 0) {
-            bail!("the input is empty: there is nothing to hide, so send it as it is");
-        }
-        if self.original.hidden().is_empty() {
-            bail!("the whole input is public: there is nothing to hide, so send it as it is");
-        }
-        Ok(self)
+    /// There must be an input, and something of it that is private. Whatever else the program reads
+    /// may be private all the same, so nobody is ever told to send it.
+    fn with_something_to_hide(self, incident: Option<&Incident>) -> Result<Self> {
+        let nothing = if self.sources.iter().all(|source| source.bytes == 0) {
+            match incident {
+                Some(incident) => unseen(incident),
+                None => "the input is empty".to_owned(),
+            }
+        } else if self.original.hidden().is_empty() {
+            "the whole input is public".to_owned()
+        } else {
+            return Ok(self);
+        };
+        bail!("{nothing}, so there is nothing to make a double of. {UNSEEN}");
     }
 
     /// The program of a report, or another one, to be run on the report's doubles.
@@ -387,27 +430,20 @@ impl Subject {
         &self.program
     }
 
-    /// The arguments as they may be shown: without private ones, and with `@@` for the input.
-    pub fn shown_arguments(&self) -> Vec<String> {
-        let private = |number: usize| {
-            self.sources.iter().find(|it| it.name == SourceName::Argument(number as u32))
-        };
-        let shown = |(number, word): (usize, &OsString)| match private(number) {
-            Some(source) => source.name.placeholder(),
-            None if self.names_home(word) => "<path>".to_owned(),
-            None => word.to_string_lossy().into_owned(),
-        };
-        self.words.iter().enumerate().skip(1).map(shown).collect()
-    }
-
-    /// Whether a word of a recorded run names a place in somebody's home, or where it was run.
-    fn names_home(&self, word: &OsStr) -> bool {
-        let Some(folder) = &self.folder else { return false };
-        let home = std::env::var_os("HOME").map(PathBuf::from);
-        let mut all = [Some(folder.clone()), home].into_iter().flatten();
-        let real = |path: &PathBuf| path.components().count() > 1;
-        contains(word, "/home/")
-            || all.any(|path| real(&path) && contains_bytes(word, path.as_os_str().as_bytes()))
+    /// What a report tells of the arguments: `@@` for an input file, the name of the source for an
+    /// argument that is itself an input, and of the others what says nothing about anybody.
+    pub fn told_arguments(&self) -> Vec<Told> {
+        let words = &self.words[1..];
+        let name = self.program.file_name().unwrap_or(self.program.as_os_str());
+        let script = arguments::script(name, words, self.folder.as_deref());
+        let owner = Owner::of_this_process(self.folder.as_deref());
+        let mut all = arguments::told(words, script, &self.wishes, &owner);
+        for source in &self.sources {
+            if let SourceName::Argument(number) = source.name {
+                all[number as usize - 1] = Told { text: source.name.placeholder(), hidden: None };
+            }
+        }
+        all
     }
 
     /// Who runs it natively: what runs need lies in the subject's own folder.
@@ -649,6 +685,26 @@ fn within_limit(from: impl Read, what: &str) -> Result<Vec<u8>> {
         );
     }
     Ok(bytes)
+}
+
+/// What a recorded run took in, none of which is an input.
+fn unseen(incident: &Incident) -> String {
+    let files = incident.files().filter(|file| file.stored.is_some()).count();
+    let sockets = incident.sockets().filter(|it| it.transport != Transport::Tcp).count();
+    let counted = |count: usize, one: &str, many: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {many}")),
+    };
+    let all = [
+        counted(files, "file that no argument names", "files that no argument names"),
+        counted(sockets, "socket that is not TCP", "sockets that are not TCP"),
+    ];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    if all.is_empty() {
+        return "the recorded run took in nothing that stunt knows".to_owned();
+    }
+    format!("the recorded run took in {}, and no other input", all.join(" and "))
 }
 
 /// The other side of a connection that sends these bytes.

@@ -3,7 +3,8 @@
 //! Where systemd keeps core files, `coredumpctl` tells which program crashed when; nothing about how
 //! the system handles crashes is changed. What the program read is not known: an incident names the
 //! program, and has copies of small files that its arguments name by absolute paths. What was seen
-//! once is not told again.
+//! once is not told again. Always: crashes of other users are passed over, and so are programs that
+//! others could have put there, because an incident's program is run later.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,8 +17,9 @@ use serde::Deserialize;
 use stunt_native::Private;
 use stunt_record::{
     Copied, Draft, FailedIn, Incident, LARGEST_FILE, Maker, NotedEnding, NotedFailure, NotedFile,
-    Schema, Source, State, Store, Word, program,
+    Schema, Source, State, Store, Word, own_program, program, user,
 };
+use stunt_report::quoted;
 
 use crate::outcome::{Outcome, print};
 
@@ -44,6 +46,8 @@ struct Crash {
     /// Microseconds since 1970.
     time: u64,
     pid: i64,
+    /// Whose it was; a list that does not say it is of no use.
+    uid: Option<u32>,
     sig: u8,
     exe: Option<PathBuf>,
 }
@@ -74,6 +78,7 @@ fn look(arguments: &Arguments, store: &Store, mark: &Path) -> Result<Vec<String>
     };
     let wanted = |crash: &&Crash| {
         crash.time > seen
+            && crash.uid == Some(user())
             && crash.exe.as_deref().is_some_and(|exe| {
                 arguments
                     .programs
@@ -83,6 +88,12 @@ fn look(arguments: &Arguments, store: &Store, mark: &Path) -> Result<Vec<String>
     };
     let mut made = Vec::new();
     for crash in crashes.iter().filter(wanted) {
+        if let Some(exe) = &crash.exe
+            && let Err(why) = own_program(exe)
+        {
+            eprintln!("stunt: a crash of {} is passed over: {why}", quoted(exe.as_os_str()));
+            continue;
+        }
         let kept = store.create(&draft(crash))?;
         made.push(kept.incident.id);
     }
@@ -122,8 +133,9 @@ fn listed() -> Result<Vec<Crash>> {
 
 /// The words by which a crashed program was called, as far as the system tells them.
 fn words(crash: &Crash) -> Result<Vec<String>> {
-    let pid = crash.pid.to_string();
-    let text = ask(&["info", "--no-pager", &pid])?.unwrap_or_default();
+    // Numbers of processes come again; that of another user's is not meant.
+    let (pid, own) = (crash.pid.to_string(), format!("COREDUMP_UID={}", user()));
+    let text = ask(&["info", "--no-pager", &pid, &own])?.unwrap_or_default();
     let text = String::from_utf8_lossy(&text).into_owned();
     let line = text.lines().find_map(|line| line.trim_start().strip_prefix("Command Line:"));
     Ok(line.unwrap_or_default().split_whitespace().map(str::to_owned).collect())

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use stunt_record::{Kept, State, Store};
+use stunt_record::{Kept, State, Store, own_program};
 
 use crate::outcome::Outcome;
 
@@ -76,6 +76,12 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
             break;
         }
         let id = kept.incident.id.clone();
+        // Nobody looks on: only what is the system's or the user's own is run.
+        if let Err(why) = own_program(kept.incident.program.path.path()) {
+            eprintln!("stunt: incident {id} stays pending: its program is not run, because {why}");
+            failed += 1;
+            continue;
+        }
         eprintln!("stunt: incident {id}");
         match anonymize(&id, until)? {
             None => eprintln!("stunt: incident {id} took too long, and stays pending"),

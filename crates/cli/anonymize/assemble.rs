@@ -97,7 +97,8 @@ impl Job<'_> {
             schema: Schema,
             stunt: env!("CARGO_PKG_VERSION").to_owned(),
             program: Program { name, build_id, modules },
-            arguments: self.subject.shown_arguments(),
+            // What is told of them is found out by runs (`needed.rs`).
+            arguments: Vec::new(),
             per_byte: per_byte(&sources, &found.drawn.measured),
             sources,
             failure: stunt_report::Failure {

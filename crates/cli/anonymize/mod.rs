@@ -11,6 +11,7 @@ mod in_machine;
 mod job;
 mod lengths;
 mod natively;
+mod needed;
 mod on_path;
 mod oracle;
 mod other_path;
@@ -30,6 +31,7 @@ use stunt_machine::symbolic::Relaxations;
 use stunt_record::{State, Store};
 use stunt_report::Report;
 
+use crate::arguments::Why;
 use crate::fails_if::FailsIf;
 use crate::incident;
 use crate::interrupt;
@@ -317,6 +319,8 @@ pub struct Made {
     pub found: Found,
     /// The figures beside the original, which may not.
     pub owner: ForOwner,
+    /// The arguments that the report hides, by their numbers on the command line, and why.
+    pub hidden: Vec<(usize, Why)>,
 }
 
 /// Whether a double is the original, and had to be. One that is by chance is as good as any other: to
@@ -376,14 +380,15 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
         return Ok(Err(job.halt(Halt { outcome: Outcome::Unproved, why })));
     }
     warn(subject, &mut found);
+    let telling = job.tell(&failure, &found)?;
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
-    let report = job.assemble(&found);
+    let report = telling.into_report(job.assemble(&found));
     ensure!(
         told_by(&report, &found.drawn.failure),
         "the report says something that the run on the double did not show; this is a mistake in stunt, and \
          nothing was written"
     );
     let owner = job.for_owner(&report, &found);
-    Ok(Ok(Made { report, found, owner }))
+    Ok(Ok(Made { report, found, owner, hidden: telling.hidden }))
 }

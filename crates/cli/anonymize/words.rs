@@ -17,7 +17,7 @@ const MOST_CHARACTERS: usize = 60;
 
 /// All that programs may want to know; `path` is where the report has gone.
 pub fn to_json(made: &Made, path: Option<&str>) -> Value {
-    let Made { report, found, owner } = made;
+    let Made { report, found, owner, hidden } = made;
     json!({
         "failure": report.failure,
         "input": { "bytes": owner.bytes },
@@ -37,6 +37,8 @@ pub fn to_json(made: &Made, path: Option<&str>) -> Value {
         "search": found.facts,
         "summary": in_words(made),
         "notes": notes(made).collect::<Vec<_>>(),
+        "command": report.command_line(),
+        "hidden_arguments": hidden.iter().map(|(number, _)| number).collect::<Vec<_>>(),
         "report": path,
     })
 }
@@ -101,6 +103,12 @@ pub fn to_text(made: &Made, path: &str) -> String {
     text += &readable(owner);
     for note in notes(made).chain(&owner.disagreements()) {
         text += &format!("Note: {note}\n");
+    }
+    for (number, why) in &made.hidden {
+        text += &format!(
+            "Argument {number} is hidden in the report: {}; --public-arg {number} would tell it.\n",
+            why.words()
+        );
     }
     text += &format!("Report: {path} (look at it with `stunt inspect {path}`)\n");
     text

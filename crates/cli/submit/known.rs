@@ -24,6 +24,7 @@ use super::{Consent, Job};
 use crate::follow::{Stopped, run_double};
 use crate::replay::{Agreement, Expected};
 use crate::subject::Subject;
+use crate::variables;
 
 /// What came of asking.
 pub enum Known {
@@ -171,8 +172,8 @@ impl Job<'_> {
         if name.is_empty() || name.contains(['/', '\0']) || name == "." || name == ".." {
             return Err("the report names no program; give it after --".to_owned());
         }
-        if report.arguments.iter().any(|word| word == "<path>") {
-            return Err("the report does not have the whole command; give it after --".to_owned());
+        if let Some(hidden) = report.hidden_words() {
+            return Err(format!("{hidden} in the report; give the whole command after --"));
         }
         let here = Path::new(".").join(name);
         let program = if is_executable(&here) {
@@ -233,7 +234,10 @@ fn run(
     let expected = Expected::of(report)?;
     let subject = Subject::of_report(opened, program, words, limits)?;
     let contained = containment().iter().all(|(_, there)| *there);
-    let in_machine = report.replay.check_memory || !report.replay.native || !contained;
+    let loads = report.sources.iter().any(
+        |source| matches!(&source.name, SourceName::Environment(name) if variables::loads(name)),
+    );
+    let in_machine = report.replay.check_memory || !report.replay.native || !contained || loads;
     let run = if in_machine {
         match run_double(&subject, &opened.doubles, report.replay.check_memory)? {
             Ok(run) => run,

@@ -7,7 +7,7 @@
 mod known;
 mod rehearsal;
 mod screen;
-mod terminal;
+pub mod terminal;
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What a person sees before a report is sent: the failure, the double, what it reveals, what of
+//! What a person sees before a report is sent: the command line, the failure, the double, what it reveals, what of
 //! the original is still there, and where it goes.
 //!
 //! Always: everything is from the report that would be sent, and from nowhere else; text of it is
@@ -41,6 +41,7 @@ pub struct Sending<'a> {
 pub fn text(sending: &Sending<'_>, all: bool, style: Style) -> String {
     let report = &sending.opened.report;
     let mut text = String::from("\nThis is what would be sent.\n");
+    command(&mut text, report);
     heading(&mut text, "The failure");
     paragraph(&mut text, &inspect::title(report));
     frames(&mut text, report);
@@ -59,7 +60,8 @@ pub fn text(sending: &Sending<'_>, all: bool, style: Style) -> String {
     heading(&mut text, "What else the report says");
     let figures = inspect::figures(report);
     let width = figures.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    for (name, value) in figures {
+    // The command has been shown.
+    for (name, value) in figures.into_iter().filter(|(name, _)| *name != "command") {
         let _ = writeln!(text, "  {name:<width$}  {}", visible(&value));
     }
     for note in &report.notes {
@@ -94,6 +96,22 @@ pub fn paragraph(text: &mut String, words: &str) {
         width += length;
     }
     text.push('\n');
+}
+
+/// The command line, in one piece: it is what a person has typed, and first of all.
+fn command(text: &mut String, report: &Report) {
+    heading(text, "The command line");
+    let _ = writeln!(text, "  {}", report.command_line());
+    paragraph(
+        text,
+        &match report.hidden_words() {
+            Some(hidden) => format!(
+                "So much of it is sent: {hidden}. What stands there in place of them is all that \
+                 the report has."
+            ),
+            None => "All of it is sent.".to_owned(),
+        },
+    );
 }
 
 fn frames(text: &mut String, report: &Report) {

@@ -5,6 +5,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::ours::Distrust;
+
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -53,6 +55,14 @@ pub enum Error {
         path: PathBuf,
         /// What is wrong with it, without quoting it.
         why: String,
+    },
+    /// A folder that is named is not for the user alone.
+    #[error("{} is not taken for an incident: {why}", .path.display())]
+    NotOurs {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: Distrust,
     },
     /// The bytes of an incident are not those that were kept.
     #[error("{} was changed since it was recorded", .path.display())]

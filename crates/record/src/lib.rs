@@ -18,6 +18,7 @@ mod error;
 mod failure;
 mod incident;
 mod last;
+mod ours;
 mod run;
 mod store;
 mod word;
@@ -29,6 +30,7 @@ pub use incident::{
     NotedStdin, Program, Schema, Source, State, StdinKind, Stored, Transport, Way,
 };
 pub use last::Last;
+pub use ours::{Distrust, own_folder, own_program, user};
 pub use run::{Cost, LARGEST_FILE, ROOM, Recorded, Recording, program, record};
-pub use store::{Retention, Store, Summary, now};
+pub use store::{Retention, Store, Summary, is_name, now};
 pub use word::Word;

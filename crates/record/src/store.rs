@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
 use crate::incident::{Draft, Incident, Kept, State};
+use crate::ours;
 
 /// A folder of incidents.
 #[derive(Clone, Debug)]
@@ -122,12 +123,16 @@ impl Store {
 
     /// An incident by its id, by the beginning of its id, by `last`, or by its folder.
     ///
+    /// A name means what is here, whatever lies in the current folder. A folder has a slash in it,
+    /// and is the user's own and closed to all others: it says which program is run.
+    ///
     /// # Errors
-    /// There is none, or more than one.
+    /// There is none, or more than one; or the folder is not for the user alone.
     pub fn find(&self, name: &str) -> Result<Kept, Error> {
         let path = Path::new(name);
-        if path.components().count() > 1 || path.join("incident.json").is_file() {
-            return Kept::load(path);
+        if name.contains('/') {
+            let not_ours = |why| Error::NotOurs { path: path.to_owned(), why };
+            return Kept::load(&ours::own_folder(path).map_err(not_ours)?);
         }
         let not_found = || Error::NotFound { name: name.to_owned(), place: self.folder.clone() };
         if name == "last" {
@@ -212,6 +217,13 @@ impl Store {
         }
         Ok(folders)
     }
+}
+
+/// Whether a text is written as the name of an incident: `last`, an id, or the beginning of one.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    let begins = text.starts_with(|c: char| c.is_ascii_digit());
+    text == "last" || begins && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
 }
 
 /// The time, for what tells when it was made and goes when it is old.
@@ -400,6 +412,9 @@ pub(crate) mod tests {
         for none in ["", "x", "..", ".", "/", ".20231114-221320.new"] {
             assert!(store.find(none).is_err(), "{none:?}");
         }
+        fs::set_permissions(&first.folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let open = store.find(first.folder.to_str().unwrap()).unwrap_err().to_string();
+        assert!(open.contains("not closed to other users"), "{open}");
         Store::delete(&second).unwrap();
         assert_eq!(store.find("2023").unwrap().incident.id, first.incident.id);
     }
@@ -452,6 +467,16 @@ pub(crate) mod tests {
         assert!(last.find(Duration::from_secs(100), now).unwrap().is_none());
         assert!(last.find(hour, now).unwrap().is_none());
         last.forget().unwrap();
+    }
+
+    #[test]
+    fn names_of_incidents_are_told_from_files() {
+        for name in ["last", "20231114-221320", "20231114-221320-1", "2023"] {
+            assert!(is_name(name), "{name}");
+        }
+        for other in ["", "r.zip", "last.zip", "./last", "-1", "20231114-221320/", "1a"] {
+            assert!(!is_name(other), "{other}");
+        }
     }
 
     #[test]

@@ -8,18 +8,21 @@
 //! rounds and shortens); a file that is read was written by a stranger, and gives a report that
 //! keeps every rule of the schema, or an error in a sentence.
 
+mod command;
 mod error;
 mod figure;
 mod per_byte;
 mod read;
 mod report;
 mod rules;
+mod shell;
 mod source;
 mod text;
 mod tidy;
 mod words;
 mod write;
 
+pub use command::{HIDDEN, PATH};
 pub use error::Error;
 pub use figure::{Kind, Leak};
 pub use per_byte::{ByteKind, ByteRuns, Run};
@@ -27,6 +30,7 @@ pub use read::{Limits, Opened};
 pub use report::{
     Algorithm, Draw, Failure, Frame, Module, Program, Replay, Report, Schema, Verified,
 };
+pub use shell::{command_line, quoted};
 pub use source::{Connection, Source, SourceName, Way};
 pub use text::{grouped, visible};
 pub use words::summary;

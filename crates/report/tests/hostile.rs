@@ -146,7 +146,7 @@ fn reports_that_contradict_themselves_are_refused() {
         |r| r["leak"]["bits"] = Value::Null,
         |r| r["draw"] = json!({"uniform": true, "why": "x"}),
         |r| r["draw"] = json!({"uniform": false}),
-        |r| r["tests"] = json!(-1),
+        |r| r["verified"]["runs"] = json!(-1),
     ];
     for change in damages {
         let message = read(&with_json(change)).err().expect("it is refused");

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use stunt_graph::{Graph, Level, html, svg};
-use stunt_report::{Limits, Opened, Report, grouped};
+use stunt_report::{Limits, Opened, Report, command_line, grouped};
 
 use super::figures::size;
 use super::{Answer, Failure};
@@ -99,7 +99,7 @@ fn draw(double: &Double, opened: &Opened) -> View {
         summary: report.summary(),
         words: report.leak.words.clone(),
         verified,
-        arguments: report.arguments.join(" "),
+        arguments: command_line(&report.arguments),
         legend,
         sources: sources.map(|(number, (graph, bytes))| source(number, graph, bytes)).collect(),
         notes: report.notes.clone(),

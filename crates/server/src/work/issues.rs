@@ -122,14 +122,10 @@ fn attachment(ticket: &str, report: Vec<u8>) -> (Attachment, String) {
         && let [source] = &opened.report.sources[..]
         && let Some(bytes) = opened.doubles.pop()
     {
-        let command: Vec<&str> = std::iter::once(&opened.report.program.name)
-            .chain(&opened.report.arguments)
-            .map(String::as_str)
-            .collect();
         let how = format!(
             "The attached file is an input that fails in the same way ({}): {}",
             source.name.words(),
-            visible(&command.join(" "))
+            opened.report.command_line()
         );
         let name = format!("{ticket}-{}", source.file_name());
         return (Attachment { name, bytes }, how);

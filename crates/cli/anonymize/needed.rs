@@ -1,0 +1,142 @@
+//! Which arguments the failure needs: the others are left out of the report, as far as they would be
+//! hidden.
+//!
+//! A hidden argument has to be known by whoever replays the report; one that is not there need not be.
+//! Always: what is left out was left out in runs on the double that failed in the same way, as often as
+//! the double itself had to. These runs are contained, because nobody knows what a program does without
+//! an argument (`--dry-run`); where the host cannot do that, nothing is left out. Arguments that are
+//! told as they are stay, and so does everything before an argument that is itself an input.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use stunt_native::{Copied, containment};
+use stunt_path::Failure;
+use stunt_report::{Report, SourceName};
+
+use super::job::{Found, Job};
+use crate::arguments::{Told, Why};
+
+/// How many runs may be made for it, and for how long.
+const MOST_RUNS: u32 = 24;
+const MOST_TIME: Duration = Duration::from_secs(5);
+
+/// What the report tells of the arguments.
+pub struct Telling {
+    arguments: Vec<String>,
+    left_out: usize,
+    /// What is hidden, by its number from 1 on the command line, and why; for the owner alone.
+    pub hidden: Vec<(usize, Why)>,
+}
+
+impl Telling {
+    /// Puts it into the report.
+    pub fn into_report(&self, mut report: Report) -> Report {
+        report.arguments.clone_from(&self.arguments);
+        if self.left_out > 0 {
+            let (are, them) = if self.left_out == 1 { ("is", "it") } else { ("are", "them") };
+            report.notes.push(format!(
+                "{} of the arguments {are} left out: the double fails in the same way without {them}.",
+                self.left_out
+            ));
+        }
+        if let Some(hidden) = report.hidden_words() {
+            report.notes.push(format!(
+                "In the command line {hidden}: a replay needs the whole command after --."
+            ));
+        }
+        report.tidied()
+    }
+}
+
+impl Job<'_> {
+    /// Finds out which hidden arguments can be left out.
+    pub(super) fn tell(&mut self, failure: &Failure, found: &Found) -> Result<Telling> {
+        let told = self.subject.told_arguments();
+        let left_out = if told.iter().any(|it| it.hidden.is_some()) {
+            self.progress.stage("leaving out arguments that need not be told");
+            self.not_needed(&told, failure, &found.drawn.double.bytes)?
+        } else {
+            BTreeSet::new()
+        };
+        let stays = |(at, _): &(usize, &Told)| !left_out.contains(at);
+        let stay: Vec<(usize, &Told)> = told.iter().enumerate().filter(stays).collect();
+        let hidden = stay.iter().filter_map(|(at, told)| Some((at + 1, told.hidden?)));
+        Ok(Telling {
+            hidden: hidden.collect(),
+            arguments: stay.iter().map(|(_, told)| told.text.clone()).collect(),
+            left_out: left_out.len(),
+        })
+    }
+
+    fn not_needed(
+        &mut self,
+        told: &[Told],
+        failure: &Failure,
+        double: &[Vec<u8>],
+    ) -> Result<BTreeSet<usize>> {
+        let contained = containment().iter().all(|(_, there)| *there);
+        // Failures that only the machine sees are not seen in native runs.
+        if self.checked || !contained {
+            return Ok(BTreeSet::new());
+        }
+        let numbers = self.subject.sources.iter().map(|source| match source.name {
+            SourceName::Argument(number) => number as usize,
+            _ => 0,
+        });
+        let first = numbers.max().unwrap_or(0);
+        let begun = Instant::now();
+        let mut runs = 0;
+        let mut left_out = BTreeSet::new();
+        for (at, word) in told.iter().enumerate().skip(first) {
+            if word.hidden.is_none() {
+                continue;
+            }
+            // With the option that it may belong to, which would take the next word otherwise; then alone.
+            let option = at.checked_sub(1).filter(|&it| it >= first && takes_value(&told[it]));
+            for more in [option, Some(at)].into_iter().flatten() {
+                if runs >= MOST_RUNS || begun.elapsed() > MOST_TIME {
+                    break;
+                }
+                runs += 1;
+                let without: BTreeSet<usize> = left_out.iter().copied().chain([at, more]).collect();
+                if self.fails_without(&without, failure, double)? {
+                    left_out = without;
+                    break;
+                }
+            }
+        }
+        for _ in 1..self.arguments.runs {
+            if !left_out.is_empty() && !self.fails_without(&left_out, failure, double)? {
+                left_out.clear();
+            }
+        }
+        Ok(left_out)
+    }
+
+    /// Whether the program fails in the same way on the double without these arguments.
+    fn fails_without(
+        &mut self,
+        without: &BTreeSet<usize>,
+        failure: &Failure,
+        double: &[Vec<u8>],
+    ) -> Result<bool> {
+        let mut command = self.subject.on_candidate(double);
+        command.copied = Copied::Never;
+        let words = std::mem::take(&mut command.arguments).into_iter().enumerate();
+        command.arguments =
+            words.filter(|(at, _)| !without.contains(at)).map(|(_, word)| word).collect();
+        for _ in 0..self.tries() {
+            if self.failure_of(&self.native.run(&command)?).as_ref() == Some(failure) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Whether the next word may be its value.
+fn takes_value(told: &Told) -> bool {
+    told.text.starts_with('-') && told.hidden.is_none() && !told.text.contains('=')
+}
