@@ -6,6 +6,7 @@
 
 mod anonymize;
 mod config;
+mod confined;
 mod defaults;
 mod demo;
 mod demo_program;

@@ -1,24 +1,21 @@
 //! A process closes itself off, for good, before it touches anything of a stranger.
 //!
-//! After [`close_off`] the process reads the system's libraries and their
-//! own folder, writes into that folder alone, reaches no network and no other process, and uses so much
-//! time and memory at most. What the kernel does not have is told, never passed over.
-#![allow(unsafe_code)] // One system call without a safe interface; with its proof.
+//! After [`close_off`] the process reads the system's libraries and its own folder, writes into that
+//! folder alone, makes the calls that `allow` lists, and uses so much time and memory at most. It has no
+//! rights of an administrator, no descriptors but the first three, no network, and never another
+//! process, so that nothing is left of it when it ends. What the kernel does not have is told, never
+//! passed over.
+#![allow(unsafe_code)] // System calls without a safe interface; each with its proof.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use landlock::{
-    ABI, Access, AccessFs, PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, RulesetStatus,
-};
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
-};
+use crate::allow::filter;
+use crate::landlock::{self, Rules};
 
-/// What is the system's, and may be read: libraries, and what the loader needs to find them.
-const SYSTEM: [&str; 8] = [
+/// What is the system's, and says nothing of its users: libraries, and what the loader needs to find
+/// them.
+pub const SYSTEM: [&str; 8] = [
     "/usr",
     "/lib",
     "/lib64",
@@ -28,8 +25,6 @@ const SYSTEM: [&str; 8] = [
     "/etc/locale.alias",
     "/etc/alternatives",
 ];
-/// Devices that anybody may use.
-const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"];
 
 /// How much a closed process may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,145 +39,105 @@ pub struct Guards {
 
 /// What keeps a process from being closed off.
 #[derive(Debug, thiserror::Error)]
-pub enum ContainError {
+pub enum CageError {
+    /// There are other threads, which would stay outside.
+    #[error("a worker closes itself off before it has threads, and this one has some already")]
+    Threads,
     /// A limit cannot be set.
     #[error("cannot limit the worker: {0}")]
-    Limit(std::io::Error),
+    Limit(io::Error),
     /// Landlock.
-    #[error("this kernel cannot keep the worker from files (Landlock, Linux 5.13 or newer): {0}")]
+    #[error(
+        "this kernel cannot keep the worker from files, their truncation among it (Landlock of \
+         version 3, Linux 6.2 or newer): {0}"
+    )]
     Files(String),
     /// Seccomp.
-    #[error("this kernel cannot keep the worker from the network (seccomp): {0}")]
-    Calls(String),
+    #[error("this kernel cannot keep the worker from system calls (seccomp): {0}")]
+    Calls(io::Error),
 }
 
-/// Closes this process off. It must have one thread.
-pub fn close_off(folder: &Path, guards: Guards) -> Result<(), ContainError> {
+/// Closes this process off. It must have one thread, and nobody may use a descriptor above 2 any more:
+/// they are closed.
+pub fn close_off(folder: &Path, guards: Guards) -> Result<(), CageError> {
+    let tasks = std::fs::read_dir("/proc/self/task").map_err(CageError::Limit)?;
+    if tasks.count() != 1 {
+        return Err(CageError::Threads);
+    }
     limit(libc::RLIMIT_CPU, guards.seconds)?;
     limit(libc::RLIMIT_AS, guards.memory)?;
     limit(libc::RLIMIT_FSIZE, guards.file)?;
     limit(libc::RLIMIT_NOFILE, 256)?;
-    limit(libc::RLIMIT_CORE, 0)?;
+    // One byte, not none: a core file of no bytes is still piped to a program that wants them.
+    limit(libc::RLIMIT_CORE, 1)?;
+    rights().map_err(CageError::Limit)?;
     files(folder)?;
-    calls()
+    calls().map_err(CageError::Calls)
 }
 
-fn limit(what: libc::__rlimit_resource_t, most: u64) -> Result<(), ContainError> {
+fn limit(what: libc::__rlimit_resource_t, most: u64) -> Result<(), CageError> {
     let mut now = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the kernel writes one structure of ours that lives as long as the call.
     let read = unsafe { libc::getrlimit(what, &raw mut now) };
     if read != 0 {
-        return Err(ContainError::Limit(std::io::Error::last_os_error()));
+        return Err(CageError::Limit(io::Error::last_os_error()));
     }
     // A limit is never raised.
     let most = most.min(now.rlim_max);
     let new = libc::rlimit { rlim_cur: most, rlim_max: most };
     // SAFETY: the kernel reads one structure of ours that lives as long as the call.
-    if unsafe { libc::setrlimit(what, &raw const new) } == 0 {
-        return Ok(());
+    done(unsafe { libc::setrlimit(what, &raw const new) }.into()).map_err(CageError::Limit)
+}
+
+fn done(answer: libc::c_long) -> io::Result<()> {
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// `struct __user_cap_header_struct`, and its third version, which has two structures of data.
+#[repr(C)]
+struct RightsOf {
+    version: u32,
+    process: i32,
+}
+const THIRD: u32 = 0x2008_0522;
+
+/// No rights of an administrator, none to be gained, no descriptors that somebody left open, and
+/// nothing that others of this user could look into or find in a core file.
+fn rights() -> io::Result<()> {
+    let (own, none) = (RightsOf { version: THIRD, process: 0 }, [0_u32; 6]);
+    // SAFETY: the kernel reads two structures of ours that live as long as the call; the others take
+    // numbers only. Whoever calls has no use for the descriptors any more.
+    unsafe {
+        done(libc::syscall(libc::SYS_capset, &raw const own, &raw const none))?;
+        done(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0).into())?;
+        done(libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0).into())?;
+        let (first, last) = (3 as libc::c_uint, libc::c_uint::MAX);
+        done(libc::syscall(libc::SYS_close_range, first, last, 0))
     }
-    Err(ContainError::Limit(std::io::Error::last_os_error()))
 }
 
 /// Reading the system and the folder, writing the folder alone.
-fn files(folder: &Path) -> Result<(), ContainError> {
-    let failed = |error: &dyn std::fmt::Display| ContainError::Files(error.to_string());
-    // What newer kernels add is used where it is there.
-    let abi = ABI::V6;
-    let all = AccessFs::from_all(abi);
-    let read = AccessFs::from_read(abi);
-    let ruleset = Ruleset::default().handle_access(all).map_err(|error| failed(&error))?;
-    let mut ruleset = ruleset.create().map_err(|error| failed(&error))?;
-    let mut allow = |path: &Path, access| -> Result<(), ContainError> {
-        // What is not there needs no right.
-        let Ok(fd) = PathFd::new(path) else { return Ok(()) };
-        let access = if path.is_dir() { access } else { access & AccessFs::from_file(abi) };
-        let rule = PathBeneath::new(fd, access);
-        (&mut ruleset).add_rule(rule).map(drop).map_err(|error| failed(&error))
-    };
-    for path in SYSTEM {
-        allow(Path::new(path), read)?;
+fn files(folder: &Path) -> Result<(), CageError> {
+    let failed = |error: &dyn std::fmt::Display| CageError::Files(error.to_string());
+    let version = landlock::version();
+    if version < landlock::COMPLETE {
+        return Err(failed(&format_args!("its version is {version}")));
     }
-    let device = AccessFs::ReadFile | AccessFs::WriteFile;
-    for path in DEVICES {
-        allow(Path::new(path), device)?;
-    }
-    allow(folder, all)?;
-    let status: RestrictionStatus = ruleset.restrict_self().map_err(|error| failed(&error))?;
-    if status.ruleset == RulesetStatus::NotEnforced {
-        return Err(failed(&"it is not there, or switched off"));
-    }
-    Ok(())
+    let system = SYSTEM.map(PathBuf::from);
+    let rules = Rules { folder, reads: Some(&system), network: false };
+    let ruleset = rules.ruleset().map_err(|error| failed(&error))?;
+    let ruleset = ruleset.ok_or_else(|| failed(&"it is not there, or switched off"))?;
+    landlock::restrict(&ruleset).map_err(|error| failed(&error))
 }
 
-/// Calls that are refused whatever they ask for: networks, other processes, the system.
-const REFUSED: [libc::c_long; 34] = [
-    libc::SYS_socket,
-    libc::SYS_socketpair,
-    libc::SYS_connect,
-    libc::SYS_bind,
-    libc::SYS_listen,
-    libc::SYS_io_uring_setup,
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_pidfd_open,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_pidfd_send_signal,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_kexec_load,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_userfaultfd,
-    libc::SYS_shmget,
-    libc::SYS_msgget,
-];
-
-/// Calls that name a process by their first argument, which must be this one.
-const NAMING: [libc::c_long; 5] = [
-    libc::SYS_kill,
-    libc::SYS_tgkill,
-    libc::SYS_rt_sigqueueinfo,
-    libc::SYS_rt_tgsigqueueinfo,
-    libc::SYS_prlimit64,
-];
-
-fn calls() -> Result<(), ContainError> {
-    let failed = |error: &dyn std::fmt::Display| ContainError::Calls(error.to_string());
-    let own = u64::from(std::process::id());
-    let other = |value: u64| {
-        let length = SeccompCmpArgLen::Dword;
-        SeccompCondition::new(0, length, SeccompCmpOp::Ne, value)
+fn calls() -> io::Result<()> {
+    const NO_FLAGS: libc::c_ulong = 0;
+    let mut filter = filter(std::process::id());
+    let program = libc::sock_fprog {
+        len: u16::try_from(filter.len()).map_err(io::Error::other)?,
+        filter: filter.as_mut_ptr(),
     };
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
-        REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-    for call in NAMING {
-        // 0 is this process, or its group, which holds nobody else.
-        let conditions = [other(own), other(0)].into_iter().collect::<Result<Vec<_>, _>>();
-        let conditions = conditions.map_err(|error| failed(&error))?;
-        let rule = SeccompRule::new(conditions).map_err(|error| failed(&error))?;
-        rules.insert(call, vec![rule]);
-    }
-    rules.insert(libc::SYS_tkill, Vec::new());
-    let refuse = SeccompAction::Errno(libc::EPERM as u32);
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, TargetArch::x86_64);
-    let program: BpfProgram = filter
-        .and_then(TryInto::try_into)
-        .map_err(|error: seccompiler::BackendError| failed(&error))?;
-    seccompiler::apply_filter(&program).map_err(|error| failed(&error))
+    let (set, program) = (libc::SECCOMP_SET_MODE_FILTER, &raw const program);
+    // SAFETY: the kernel copies a list of this length, which lives as long as the call.
+    done(unsafe { libc::syscall(libc::SYS_seccomp, set, NO_FLAGS, program) })
 }
