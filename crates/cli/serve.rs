@@ -11,11 +11,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
+use stunt_cage::{Guards, close_off};
 use stunt_native::{Ending, Run};
 use stunt_path::Frame;
 use stunt_report::Report;
 use stunt_server::store::{Place, Role};
-use stunt_server::{Config, Guards, Rate, Worker, command};
+use stunt_server::{Config, Rate, Worker, command};
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::follow::{Stopped, run_double};
@@ -319,7 +320,7 @@ fn worker(flags: &WorkerFlags) -> Result<Outcome> {
     };
     let folder = flags.folder.canonicalize().context("there is no such folder")?;
     // From here on, whatever the report and the program do stays in the folder.
-    stunt_server::close_off(&folder, guards)?;
+    close_off(&folder, guards)?;
     let opened = Report::read(folder.join("report.stunt"))?;
     let report = &opened.report;
     let expected = Expected::of(report)?;

@@ -35,4 +35,4 @@ pub use error::Error;
 pub use limits::Rate;
 pub use serve::{Config, Running, StartError, identity, make_folder, start};
 pub use store::Store;
-pub use work::{ContainError, Guards, Worker, close_off};
+pub use work::Worker;

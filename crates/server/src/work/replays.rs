@@ -165,6 +165,7 @@ async fn one(app: &App, worker: &Worker, scratch: &Path, job: &Job) -> Result<Re
         .env("LANG", "C.UTF-8")
         .env("HOME", &within.0)
         .env("TMPDIR", &within.0)
+        .env("XDG_RUNTIME_DIR", &within.0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
