@@ -76,7 +76,9 @@ impl Job<'_> {
         let ticket = visible(&answer.ticket.unwrap_or_default());
         let Some(promised) = answer.double else {
             if answer.known {
-                eprintln!("The server knows this failure as {ticket}, but has no double to give.");
+                eprintln!(
+                    "The server knows this failure as {ticket}, and hands out no double of it."
+                );
             } else {
                 eprintln!("The server does not know this failure yet.");
             }

@@ -24,7 +24,10 @@ mod listen;
 mod metrics;
 mod pace;
 mod pages;
+mod places;
+mod room;
 mod serve;
+mod stall;
 pub mod store;
 mod work;
 
@@ -33,6 +36,7 @@ pub use app::{App, Parts, Sizes};
 pub use clock::{Clock, Moment};
 pub use error::Error;
 pub use limits::Rate;
+pub use listen::Connections;
 pub use serve::{Config, Running, StartError, identity, make_folder, start};
 pub use store::Store;
 pub use work::Worker;
