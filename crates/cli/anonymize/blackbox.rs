@@ -17,6 +17,7 @@ use super::natively::NativeOracle;
 use super::oracle::Runner;
 use super::starts::BLANKING;
 use super::weakening::{facts, notes};
+use super::stage::Stage;
 use crate::follow::Followed;
 use crate::interrupt;
 use crate::outcome::Outcome;
@@ -39,7 +40,7 @@ impl Job<'_> {
         let pace = self.pace(&mut oracle)?;
         let time = self.without_measuring(pace);
         let start = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
-        self.progress.stage("trying what the failure needs");
+        self.progress.stage(Stage::Alone);
         let line = &self.progress;
         let weakened = interrupt::search(|cancel| {
             let left = time.saturating_sub(begun.elapsed());

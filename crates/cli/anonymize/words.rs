@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stunt_machine::stack::Symbols;
 use stunt_report::{Draw, summary};
 
-use super::Made;
+use super::Told;
 use super::job::Found;
 use crate::place;
 
@@ -12,8 +12,8 @@ use crate::place;
 const MOST_PLACES: usize = 20;
 
 /// All that programs may want to know; `path` is where the report has gone.
-pub fn to_json(made: &Made, path: Option<&str>) -> Value {
-    let Made { report, found, owner } = made;
+pub fn to_json(made: &Told<'_>, path: Option<&str>) -> Value {
+    let Told { report, found, owner } = *made;
     json!({
         "failure": report.failure,
         "input": { "bytes": owner.bytes },
@@ -37,13 +37,13 @@ pub fn to_json(made: &Made, path: Option<&str>) -> Value {
 }
 
 /// What the double reveals, beside the original.
-fn in_words(made: &Made) -> String {
-    let report = &made.report;
+fn in_words(made: &Told<'_>) -> String {
+    let report = made.report;
     summary(&made.owner.leak, &report.per_byte, report.bytes(), &report.draw)
 }
 
-pub fn to_text(made: &Made, path: &str) -> String {
-    let Made { report, owner, .. } = made;
+pub fn to_text(made: &Told<'_>, path: &str) -> String {
+    let Told { report, owner, .. } = *made;
     let mut text = format!("The program fails with {}.\n", report.failure.words);
     text += &format!("The double {}\n", in_words(made));
     text += &format!(

@@ -31,3 +31,4 @@ pub use report::{
 pub use source::{Connection, Source, SourceName, Way};
 pub use text::{grouped, visible};
 pub use words::summary;
+pub use write::store_archive;

@@ -17,6 +17,7 @@ use super::{
     guard::Guards,
     images::Image,
     layers::Layers,
+    shadow::Noted,
     units::Steps,
 };
 
@@ -472,12 +473,14 @@ impl Symbolic {
     /// Fixes a slot to its value, and forgets what it stood for.
     pub(super) fn pin_slot(&mut self, cpu: &mut Cpu, slot: Slot, why: Pin) {
         if slot == slots::FLAG_RESULT {
-            if cpu.shadow.flags().is_some() {
+            // Of flags that nobody reads, what was noted may be of another operation than the terms.
+            let read = |it: Noted| (it.kind, it.w) == (cpu.lazy().0, cpu.lazy().1);
+            if cpu.shadow.flags().is_some_and(read) {
                 let known = cpu.flag_bits();
                 let word = super::flags::as_bits(&mut self.pool, cpu);
                 self.pin(word, known, why);
-                cpu.shadow.put_flags(None);
             }
+            cpu.shadow.forget_flags();
         } else if let Some(term) = cpu.shadow.get(slot) {
             self.pin(term, cpu.get(slot), why);
             cpu.shadow.put(slot, None);
