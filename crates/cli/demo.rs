@@ -67,7 +67,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Err(outcome) => return Ok(outcome),
     };
     let text = if arguments.json {
-        let mut value = anonymize::to_json(&made, None);
+        let mut value = anonymize::to_json(&made.told(), None);
         value["double"] = json!({
             "uniform": made.found.drawn.double.not_uniform.is_none(),
             "bytes": view::hex(&made.found.drawn.double.bytes[0]),

@@ -3,7 +3,8 @@
 //! Always: a file that is being written when the signal comes is there whole or not at all, and
 //! scratch folders are gone. Programs that run natively die with the thread that follows them,
 //! which the kernel sees to. Signals that whoever started stunt has ignored stay ignored. A search
-//! that has something to show already ends with that at the first Ctrl-C.
+//! that has something to show already ends with that at the first Ctrl-C. Where a worker does the work,
+//! it is the worker that is asked to stop, and this process ends as it does.
 #![allow(unsafe_code)] // Signal sets and `sigwait` have no safe interface; each call has its proof.
 
 use std::fs;
@@ -12,12 +13,15 @@ use std::mem::MaybeUninit;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 /// The signals that ask a command to stop.
 const STOPS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+
+/// What the kernel says of a signal that it sends by itself, as for a terminal.
+const SI_KERNEL: libc::c_int = 0x80;
 
 /// Folders that must not be left behind. Whoever holds the lock cannot be interrupted.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -37,6 +41,20 @@ pub fn whole<T>(work: impl FnOnce() -> T) -> T {
 static SEARCHING: AtomicBool = AtomicBool::new(false);
 /// The search is asked to end.
 static ENOUGH: AtomicBool = AtomicBool::new(false);
+
+/// The process that does the work, if that is another one.
+static WORKER: AtomicI32 = AtomicI32::new(0);
+
+/// From now on, signals are for this process; with 0, for this one again.
+pub fn pass_on_to(worker: libc::pid_t) {
+    WORKER.store(worker, Ordering::SeqCst);
+}
+
+/// Watches in a copy of a process that did: the thread that watched is not in the copy.
+pub fn watch_again() {
+    pass_on_to(0);
+    watch();
+}
 
 /// Searches; the flag is set when the user has had enough, and the search ends with what it has.
 pub fn search<T>(work: impl FnOnce(&'static AtomicBool) -> T) -> T {
@@ -95,12 +113,27 @@ fn heeded() -> libc::sigset_t {
 
 /// Waits for a signal; then cleans up and ends the process.
 fn stop_on(heeded: &libc::sigset_t) {
-    let mut signal = 0;
+    let mut signal;
     loop {
-        // SAFETY: the set is a valid one, and the number is ours; both outlive the call.
-        let waited = unsafe { libc::sigwait(&raw const *heeded, &raw mut signal) };
-        if waited != 0 {
+        let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+        // SAFETY: the set is a valid one, and the account of the signal is ours; both outlive the call.
+        signal = unsafe { libc::sigwaitinfo(&raw const *heeded, info.as_mut_ptr()) };
+        if signal < 0 {
+            if std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
+                continue;
+            }
             return;
+        }
+        let worker = WORKER.load(Ordering::SeqCst);
+        if worker != 0 {
+            // SAFETY: the kernel has filled the account, whose parts are integers.
+            let from_terminal = unsafe { info.assume_init() }.si_code == SI_KERNEL;
+            // A terminal tells all of its foreground; whoever else sends a signal means this process.
+            if !from_terminal {
+                // SAFETY: the worker is a child that was not waited for: see `Worker`.
+                unsafe { libc::kill(worker, signal) };
+            }
+            continue;
         }
         let first = || !ENOUGH.swap(true, Ordering::SeqCst);
         if signal != libc::SIGINT || !SEARCHING.load(Ordering::SeqCst) || !first() {

@@ -25,6 +25,7 @@ mod interrupt;
 mod log;
 mod manual;
 mod measure;
+mod mistake;
 mod outcome;
 mod place;
 mod progress;
@@ -46,6 +47,7 @@ mod view;
 mod walk;
 mod watch;
 mod work;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -121,6 +123,7 @@ fn main() -> ExitCode {
     if let Some(code) = demo_program::run_if_called() {
         return code;
     }
+    mistake::tell_places_only();
     let arguments = defaults::parse();
     if arguments.command.runs_machine() {
         heap::grow_in_large_pages();

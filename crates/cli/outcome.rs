@@ -1,6 +1,6 @@
 //! How a command ends, and how it says so: exit codes, and the two streams.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -69,7 +69,12 @@ pub enum Step {
 impl Outcome {
     /// The exit code.
     pub fn code(self) -> ExitCode {
-        ExitCode::from(match self {
+        ExitCode::from(self.number())
+    }
+
+    /// The same as a number.
+    pub fn number(self) -> u8 {
+        match self {
             Outcome::Done => 0,
             Outcome::Unsatisfiable | Outcome::NoFailure => 3,
             Outcome::Undecided | Outcome::Unproved => 5,
@@ -81,7 +86,7 @@ impl Outcome {
             Outcome::Wrong => USAGE,
             Outcome::NotSent => 6,
             Outcome::Queued => 7,
-        })
+        }
     }
 }
 
@@ -97,6 +102,13 @@ pub fn sentence(error: &anyhow::Error) -> String {
         }
     }
     visible(&text)
+}
+
+/// Erases a line about progress whose owner is gone, on a terminal.
+pub fn erase_line() {
+    if io::stderr().is_terminal() {
+        eprint!("\r\x1b[K");
+    }
 }
 
 /// Writes the command's result to standard output. A reader that has seen enough (`| head`) is

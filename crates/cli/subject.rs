@@ -667,6 +667,11 @@ impl Subject {
         self.timeout
     }
 
+    /// How much memory may be used.
+    pub fn memory(&self) -> u64 {
+        self.memory
+    }
+
     /// How long a run in the machine may take.
     pub fn machine_timeout(&self) -> Duration {
         self.machine_timeout

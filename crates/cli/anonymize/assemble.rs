@@ -3,6 +3,7 @@
 //! Always: what a report says of a run comes from the run on the double, which its reader can make as
 //! well. Before it is handed on, every frame of it is compared with that run ([`told_by`]).
 
+use anyhow::{Result, ensure};
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
@@ -14,13 +15,24 @@ use stunt_search::Measured;
 
 use super::Choice;
 use super::job::{Found, Job};
+use super::needed::Telling;
 
 /// The most frames of a failure that a report shows.
 const MOST_FRAMES: usize = 32;
 
 impl Job<'_> {
-    /// The report.
-    pub(super) fn assemble(&self, found: &Found) -> Report {
+    /// The report, with what is told of the arguments, compared with the run on the double.
+    pub(super) fn report(&self, telling: &Telling, found: &Found) -> Result<Report> {
+        let report = telling.into_report(self.assemble(found));
+        ensure!(
+            told_by(&report, &found.drawn.failure),
+            "the report says something that the run on the double did not show; this is a mistake in stunt, \
+             and nothing was written"
+        );
+        Ok(report)
+    }
+
+    fn assemble(&self, found: &Found) -> Report {
         let failure = &found.drawn.failure;
         let name = self.subject.name();
         let module = |frame: &&stunt_path::Frame| frame.module == name && frame.build_id.is_some();
@@ -166,7 +178,7 @@ fn report_frame(frame: &stunt_path::Frame) -> stunt_report::Frame {
 
 /// Whether a report says of the failure what the run on the double showed, and nothing else: what is
 /// cut is shorter, and what is not from that run is not there.
-pub(super) fn told_by(report: &Report, seen: &Failure) -> bool {
+fn told_by(report: &Report, seen: &Failure) -> bool {
     let cut = |text: &str, whole: &str| match text.strip_suffix('…') {
         Some(begin) => whole.starts_with(begin),
         None => text == whole,

@@ -13,6 +13,7 @@ use stunt_search::{PathCondition, canonical, castro};
 
 use super::Choice;
 use super::job::{Found, Halt, Job};
+use super::stage::Stage;
 use crate::interrupt;
 use crate::outcome::Outcome;
 
@@ -84,7 +85,7 @@ impl Job<'_> {
     /// Waits for some time, so that how long all took says nothing.
     pub(super) fn delay(&self, rng: &mut ChaCha20Rng) {
         let Some(longest) = self.arguments.search.hide_time else { return };
-        self.progress.stage("waiting for some time");
+        self.progress.stage(Stage::Wait);
         let time = Duration::from_secs_f64(rng.gen_range(0.0..=longest as f64));
         interrupt::search(|cancel| wait(time, cancel));
     }

@@ -15,6 +15,7 @@ use tracing::{info, info_span};
 use super::job::{Allowed, Found, Halt, Job, Proved};
 use super::natively::NativeOracle;
 use super::oracle::Runner;
+use super::stage::Stage;
 use super::starts::BLANKING;
 use super::weakening::{facts, notes};
 use crate::follow::Followed;
@@ -43,7 +44,7 @@ impl Job<'_> {
         let pace = self.pace(&mut oracle)?;
         let time = self.without_measuring(pace);
         let start = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
-        self.progress.stage("trying what the failure needs");
+        self.progress.stage(Stage::Alone);
         let line = &self.progress;
         let weakened = interrupt::search(|cancel| {
             let left = time.saturating_sub(begun.elapsed());

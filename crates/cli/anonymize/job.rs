@@ -2,6 +2,7 @@
 //! and to prove it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -15,8 +16,11 @@ use stunt_path::{Failure, FailureKind, Original};
 use stunt_search::{Double, Measured, PathCondition, Share};
 use tracing::{debug, info, info_span};
 
+use super::guarded::{Answer, Teller};
+use super::lengths::charge_same;
 use super::owner::Seconds;
-use super::{Arguments, Choice, Resize};
+use super::stage::Stage;
+use super::{Account, Arguments, Choice, Resize, is_the_original};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
 use crate::outcome::Outcome;
@@ -25,7 +29,7 @@ use crate::progress::Progress;
 use crate::subject::Subject;
 
 /// How long the search for a better double may take, if nothing is said.
-const USUAL_TIME: Duration = Duration::from_secs(20);
+pub(super) const USUAL_TIME: Duration = Duration::from_secs(20);
 
 /// How often the program is run on the original: at least, and at most if that takes no longer than
 /// [`ORIGINAL_TIME`].
@@ -61,7 +65,42 @@ pub(super) struct Job<'a> {
     pub(super) allowed: Allowed,
     /// What counts as the failure, if the user said so, now or in the incident.
     pub(super) fails_if: Option<FailsIf>,
+    pub(super) conditions: Conditions,
+    /// When the failure was known.
+    begun: Instant,
 }
+
+/// In which way a job is done.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Way {
+    /// As the user has asked.
+    Asked,
+    /// The same, but nothing is found out about the original's own path, which is for comparison.
+    Uncompared,
+    /// By running the program alone, for this reason.
+    Alone(String),
+}
+
+/// Under which conditions a job is done.
+pub(super) struct Conditions {
+    /// Who is told, if the job is done in a worker.
+    pub(super) teller: Option<Teller>,
+    /// Where the report goes.
+    pub(super) output: PathBuf,
+    pub(super) way: Way,
+    /// How long all of it may take from now on.
+    pub(super) left: Duration,
+}
+
+impl Conditions {
+    /// Those of a job that nobody guards.
+    pub(super) fn none() -> Self {
+        Self { teller: None, output: PathBuf::new(), way: Way::Asked, left: Duration::MAX }
+    }
+}
+
+/// The part of the time that is left for what comes after a search: measuring, and proofs.
+const FOR_PROOFS: f64 = 0.2;
 
 /// What a search may take.
 #[derive(Clone, Copy)]
@@ -125,12 +164,18 @@ pub struct Proved {
 
 impl<'a> Job<'a> {
     /// Nothing has been done yet.
-    pub(super) fn new(arguments: &'a Arguments, subject: &'a Subject) -> Self {
+    pub(super) fn new(
+        arguments: &'a Arguments,
+        subject: &'a Subject,
+        conditions: Conditions,
+    ) -> Self {
+        let teller = conditions.teller.clone();
+        let listener = teller.map(|it| Box::new(move |stage| it.stage(stage)) as Box<dyn Fn(_)>);
         Self {
             arguments,
             subject,
             native: subject.native(),
-            progress: Progress::new(arguments.json),
+            progress: Progress::new(arguments.json, listener),
             seconds: Seconds::default(),
             checked: false,
             native_time: Duration::ZERO,
@@ -146,7 +191,58 @@ impl<'a> Job<'a> {
                 worth: f64::INFINITY,
             },
             fails_if: arguments.fails_if.clone().or_else(|| subject.fails_if.clone()),
+            conditions,
+            begun: Instant::now(),
         }
+    }
+
+    /// The failure is known, and the time begins.
+    pub(super) fn known(&mut self) {
+        self.begun = Instant::now();
+        if let Some(teller) = &self.conditions.teller {
+            teller.known();
+        }
+    }
+
+    /// How long the next search may take: what is allowed, within what is left of the job's time.
+    pub(super) fn time(&self) -> Duration {
+        let left = self.conditions.left.saturating_sub(self.begun.elapsed());
+        if left > self.allowed.time * 2 {
+            return self.allowed.time;
+        }
+        left.mul_f64(1.0 - FOR_PROOFS).min(self.allowed.time)
+    }
+
+    /// A double that was proved is the answer from now on, unless a better one comes. It owes what it
+    /// would owe at the end.
+    pub(super) fn hold(&mut self, found: &Found) {
+        let Some(teller) = self.conditions.teller.clone() else { return };
+        // A canonical double gets its figure in the end.
+        if self.arguments.canonical || is_the_original(self.subject, found) {
+            return;
+        }
+        let telling = self.tell_at_once();
+        // What cannot be written now is not there to be held.
+        let Ok(report) = self.report(&telling, found) else { return };
+        let owner = self.for_owner(&report, found);
+        let account = Account { report: &report, found, owner: &owner, hidden: &telling.hidden };
+        if let Ok(answer) = Answer::of(self.arguments, &account, &self.conditions.output) {
+            teller.hold(&answer);
+        }
+    }
+
+    /// The same for a double on the original's path, which may be charged for its length later.
+    pub(super) fn hold_on_path(&mut self, found: &mut Found) {
+        if self.base.is_some() {
+            // A shorter one has more to come.
+            return;
+        }
+        let total = found.drawn.measured.total;
+        if self.arguments.resize() == Resize::Auto {
+            charge_same(found);
+        }
+        self.hold(found);
+        found.drawn.measured.total = total;
     }
 
     /// Follows the original, and looks for a double.
@@ -178,6 +274,10 @@ impl<'a> Job<'a> {
         if self.subject.is_script() || failure.exception_type().is_some() {
             return self.blackbox(failure, "a script cannot be followed", rng);
         }
+        if let Way::Alone(why) = &self.conditions.way {
+            let why = why.clone();
+            return self.blackbox(failure, &why, rng);
+        }
         match self.arguments.algorithm {
             Choice::Blackbox => self.blackbox(failure, "", rng),
             Choice::Weaken => self.weakened(failure, rng),
@@ -191,7 +291,7 @@ impl<'a> Job<'a> {
     /// The first invalid access to memory on the original, if there is one. Whether there is one, nobody
     /// knows if the program could not be followed to its end.
     pub(super) fn invalid_access(&mut self) -> Result<Result<Option<Failure>, Halt>> {
-        self.progress.stage("checking the program's memory");
+        self.progress.stage(Stage::CheckMemory);
         let begun = Instant::now();
         let followed = follow(self.subject, Relaxations::NONE, true)?;
         self.seconds.trace += begun.elapsed().as_secs_f64();
@@ -206,7 +306,7 @@ impl<'a> Job<'a> {
 
     /// How the program fails on the original, if it always fails in the same way when it does.
     pub(super) fn original_failure(&mut self) -> Result<Result<Failure, Outcome>> {
-        self.progress.stage("running the program on the original");
+        self.progress.stage(Stage::Original);
         let begun = Instant::now();
         let mut seen: Option<Failure> = None;
         let mut other = None;
@@ -284,7 +384,7 @@ impl<'a> Job<'a> {
         failure: &Failure,
         relax: Relaxations,
     ) -> Result<Result<Followed, Halt>> {
-        self.progress.stage("following the input through the program");
+        self.progress.stage(Stage::Trace);
         let _span = info_span!("trace", ?relax).entered();
         let base = self.base.as_ref();
         let followed = match follow_on(self.subject, base, relax, self.checked)? {
@@ -333,7 +433,7 @@ impl<'a> Job<'a> {
     /// tests that path has.
     pub(super) fn path_leak(&mut self, failure: &Failure) -> Result<Option<(Bits, usize)>> {
         let Ok(mut plain) = self.follow(failure, Relaxations::NONE)? else { return Ok(None) };
-        self.progress.stage("counting");
+        self.progress.stage(Stage::Compare);
         let _span = info_span!("count").entered();
         let begun = Instant::now();
         let leak = PathCondition::new(&mut plain.pool, &plain.tests, &self.base()).total();
@@ -344,7 +444,7 @@ impl<'a> Job<'a> {
     /// How the program fails on a double, if it does so as on the original, every time. What two equal
     /// failures do not have in common (outer calls, names) is the double's own.
     pub(super) fn proved(&mut self, failure: &Failure, double: &Double) -> Result<Option<Failure>> {
-        self.progress.stage("running the program on the double");
+        self.progress.stage(Stage::Verify);
         let _span = info_span!("verify", runs = self.arguments.runs).entered();
         let begun = Instant::now();
         if self.checked {

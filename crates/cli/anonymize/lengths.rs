@@ -19,8 +19,9 @@ use stunt_search::weaken::{Broken, length_bits, other_length_bits, same_length_b
 use tracing::info;
 
 use super::Resize;
-use super::job::{Allowed, Found, Halt, Job};
+use super::job::{Allowed, Found, Halt, Job, Way};
 use super::oracle::Runner;
+use super::stage::Stage;
 use super::weakening::{MEASURING, SLOW};
 use crate::interrupt;
 
@@ -89,6 +90,11 @@ impl Job<'_> {
             }) {
                 return Ok(Ok(self.taken(shorter)));
             }
+            if let Some(shorter) = &mut known {
+                self.base = shorter.base.clone();
+                self.hold(&shorter.found);
+                self.base = None;
+            }
         }
         self.allowed = all.part(SAME_LENGTH);
         if let Some(shorter) = &known {
@@ -107,6 +113,7 @@ impl Job<'_> {
         if bits <= LITTLE * same.drawn.size as f64 || interrupted() {
             return Ok(Ok(same));
         }
+        self.hold(&same);
         self.allowed = Allowed {
             // A search may take longer than it should; the other one has its part all the same.
             time: all.time.saturating_sub(begun.elapsed()).max(all.part(1.0 - SAME_LENGTH).time),
@@ -152,7 +159,7 @@ impl Job<'_> {
 
     /// What the path of the original reveals, if it can be followed.
     fn known_path_leak(&mut self, failure: &Failure) -> Result<Option<Bits>> {
-        if self.subject.is_script() {
+        if self.subject.is_script() || self.conditions.way != Way::Asked {
             return Ok(None);
         }
         Ok(self.path_leak(failure)?.map(|(leak, _)| leak))
@@ -221,7 +228,7 @@ impl Job<'_> {
         // The search that follows says so.
         let Some(mut oracle) = self.runner(failure)? else { return Ok(0) };
         let pace = self.pace(&mut *oracle)?;
-        let all = self.allowed.time;
+        let all = self.time();
         let part = match pace {
             _ if pace <= SLOW => SHORTENING,
             _ if pace * MEASURING <= all.mul_f64(1.0 - SHORTENING_SLOWLY) => SHORTENING_SLOWLY,
@@ -245,7 +252,7 @@ impl Job<'_> {
         runs: u64,
     ) -> Result<Original> {
         let original = &self.subject.original;
-        self.progress.stage("shortening the input");
+        self.progress.stage(Stage::Shorten);
         let begun = Instant::now();
         // What was found before goes on.
         let from = self.short.as_ref().unwrap_or(original).reveal();
@@ -277,7 +284,7 @@ pub(super) fn bytes(input: &Original) -> usize {
 }
 
 /// What a double of the same length owes. More than all there is cannot be told.
-fn charge_same(found: &mut Found) {
+pub(super) fn charge_same(found: &mut Found) {
     let left = found.drawn.size as f64 - found.drawn.measured.total.upper();
     charge(found, same_length_bits().min(left.max(0.0)));
 }

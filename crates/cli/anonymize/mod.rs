@@ -7,6 +7,7 @@
 mod assemble;
 mod base;
 mod blackbox;
+mod guarded;
 mod in_machine;
 mod job;
 mod lengths;
@@ -17,6 +18,7 @@ mod oracle;
 mod other_path;
 mod owner;
 mod readable;
+mod stage;
 mod starts;
 mod weakening;
 mod words;
@@ -24,12 +26,12 @@ mod words;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use stunt_machine::symbolic::Relaxations;
 use stunt_record::{State, Store};
-use stunt_report::Report;
+use stunt_report::{Report, store_archive};
 
 use crate::arguments::Why;
 use crate::fails_if::FailsIf;
@@ -38,10 +40,11 @@ use crate::interrupt;
 use crate::outcome::{self, Outcome};
 use crate::subject::{self, Subject};
 
-use assemble::told_by;
+use guarded::{Answer, guarded};
 pub use job::Found;
-use job::{Halt, Job};
+use job::{Conditions, Halt, Job};
 use owner::ForOwner;
+pub use stage::Stage;
 pub use words::to_json;
 
 /// How the double is found.
@@ -232,6 +235,11 @@ impl Arguments {
         }
     }
 
+    /// How long a search may take, if nothing is said.
+    fn usual_time(&self) -> Duration {
+        job::USUAL_TIME
+    }
+
     /// Whether the program may be a script: not if it has to be followed.
     fn runs_scripts(&self) -> bool {
         matches!(self.algorithm, Choice::Weaken | Choice::Blackbox)
@@ -270,12 +278,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     };
     check_place(&output)?;
     let subject = Subject::new(&arguments.subject, arguments.runs_scripts())?;
-    let made = match make(arguments, &subject)? {
-        Ok(made) => made,
+    let Answer { archive, text } = match guarded(arguments, &subject, &output)? {
+        Ok(answer) => answer,
         Err(outcome) => return Ok(outcome),
     };
-    interrupt::whole(|| made.report.write(&made.found.drawn.double.bytes, &output))
-        .context("the report was not written")?;
+    interrupt::whole(|| store_archive(&archive, &output)).context("the report was not written")?;
     if let Some(mut kept) = incident {
         if arguments.output.is_none() {
             // All of an incident is for its owner alone, until it is sent.
@@ -283,16 +290,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         }
         Store::set_state(&mut kept, State::Anonymised)?;
     }
-    let path = output.display().to_string();
-    let text = if arguments.json {
-        format!("{:#}\n", to_json(&made, Some(&path)))
-    } else {
-        words::to_text(&made, &path)
-    };
     outcome::print(text.as_bytes())?;
-    if arguments.stats {
-        words::statistics(&made.found);
-    }
     Ok(Outcome::Done)
 }
 
@@ -323,6 +321,23 @@ pub struct Made {
     pub hidden: Vec<(usize, Why)>,
 }
 
+impl Made {
+    /// What can be told about it.
+    pub fn told(&self) -> Account<'_> {
+        let Made { report, found, owner, hidden } = self;
+        Account { report, found, owner, hidden }
+    }
+}
+
+/// What can be told about a double.
+#[derive(Clone, Copy)]
+pub struct Account<'a> {
+    report: &'a Report,
+    found: &'a Found,
+    owner: &'a ForOwner,
+    hidden: &'a [(usize, Why)],
+}
+
 /// Whether a double is the original, and had to be. One that is by chance is as good as any other: to
 /// draw again would tell something.
 fn is_the_original(subject: &Subject, found: &Found) -> bool {
@@ -348,15 +363,23 @@ fn warn(subject: &Subject, found: &mut Found) {
     }
 }
 
-/// Makes a double and its report. Nothing is written.
+/// Makes a double and its report, in this process. Nothing is written.
 pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Outcome>> {
+    make_by(arguments, subject, Conditions::none())
+}
+
+fn make_by(
+    arguments: &Arguments,
+    subject: &Subject,
+    conditions: Conditions,
+) -> Result<Result<Made, Outcome>> {
     if arguments.resize == Resize::Always && arguments.resize() != Resize::Always {
         bail!(
             "--resize is for --algorithm weaken and blackbox: others keep to a path, and so to a length"
         );
     }
     let begun = Instant::now();
-    let mut job = Job::new(arguments, subject);
+    let mut job = Job::new(arguments, subject, conditions);
     let invalid = if arguments.check_memory { job.invalid_access()? } else { Ok(None) };
     let invalid = match invalid {
         Ok(invalid) => invalid,
@@ -369,6 +392,7 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
             Err(outcome) => return Ok(Err(outcome)),
         },
     };
+    job.known();
     let mut found = match job.find(&failure)? {
         Ok(found) => found,
         Err(halt) => return Ok(Err(job.halt(halt))),
@@ -380,15 +404,11 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
         return Ok(Err(job.halt(Halt { outcome: Outcome::Unproved, why })));
     }
     warn(subject, &mut found);
+    job.hold(&found);
     let telling = job.tell(&failure, &found)?;
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
-    let report = telling.into_report(job.assemble(&found));
-    ensure!(
-        told_by(&report, &found.drawn.failure),
-        "the report says something that the run on the double did not show; this is a mistake in stunt, and \
-         nothing was written"
-    );
+    let report = job.report(&telling, &found)?;
     let owner = job.for_owner(&report, &found);
     Ok(Ok(Made { report, found, owner, hidden: telling.hidden }))
 }

@@ -16,6 +16,7 @@ use stunt_path::Failure;
 use stunt_report::{Report, SourceName};
 
 use super::job::{Found, Job};
+use super::stage::Stage;
 use crate::arguments::{Told, Why};
 
 /// How many runs may be made for it, and for how long.
@@ -31,6 +32,17 @@ pub struct Telling {
 }
 
 impl Telling {
+    fn new(told: &[Told], left_out: &BTreeSet<usize>) -> Self {
+        let stays = |(at, _): &(usize, &Told)| !left_out.contains(at);
+        let stay: Vec<(usize, &Told)> = told.iter().enumerate().filter(stays).collect();
+        let hidden = stay.iter().filter_map(|(at, told)| Some((at + 1, told.hidden?)));
+        Self {
+            hidden: hidden.collect(),
+            arguments: stay.iter().map(|(_, told)| told.text.clone()).collect(),
+            left_out: left_out.len(),
+        }
+    }
+
     /// Puts it into the report.
     pub fn into_report(&self, mut report: Report) -> Report {
         report.arguments.clone_from(&self.arguments);
@@ -55,19 +67,17 @@ impl Job<'_> {
     pub(super) fn tell(&mut self, failure: &Failure, found: &Found) -> Result<Telling> {
         let told = self.subject.told_arguments();
         let left_out = if told.iter().any(|it| it.hidden.is_some()) {
-            self.progress.stage("leaving out arguments that need not be told");
+            self.progress.stage(Stage::Arguments);
             self.not_needed(&told, failure, &found.drawn.double.bytes)?
         } else {
             BTreeSet::new()
         };
-        let stays = |(at, _): &(usize, &Told)| !left_out.contains(at);
-        let stay: Vec<(usize, &Told)> = told.iter().enumerate().filter(stays).collect();
-        let hidden = stay.iter().filter_map(|(at, told)| Some((at + 1, told.hidden?)));
-        Ok(Telling {
-            hidden: hidden.collect(),
-            arguments: stay.iter().map(|(_, told)| told.text.clone()).collect(),
-            left_out: left_out.len(),
-        })
+        Ok(Telling::new(&told, &left_out))
+    }
+
+    /// Without a run: nothing is left out.
+    pub(super) fn tell_at_once(&self) -> Telling {
+        Telling::new(&self.subject.told_arguments(), &BTreeSet::new())
     }
 
     fn not_needed(

@@ -11,7 +11,8 @@ use stunt_search::{PathCondition, camouflage, castro};
 use tracing::info_span;
 
 use super::Choice;
-use super::job::{Found, Halt, Job, Proved};
+use super::job::{Found, Halt, Job, Proved, Way};
+use super::stage::Stage;
 use crate::follow::Followed;
 use crate::outcome::Outcome;
 
@@ -41,7 +42,7 @@ impl Job<'_> {
             };
             let Some(drawn) = self.draw(failure, &mut followed, rng)? else { continue };
             let path_leak = drawn.measured.total;
-            let found = Found {
+            let mut found = Found {
                 drawn,
                 path_leak,
                 followed,
@@ -50,9 +51,10 @@ impl Job<'_> {
                 notes: Vec::new(),
                 shorter_than: None,
             };
-            return Ok(Ok(if relax == Relaxations::NONE {
+            return Ok(Ok(if relax == Relaxations::NONE || self.conditions.way != Way::Asked {
                 found
             } else {
+                self.hold_on_path(&mut found);
                 self.or_plain(failure, found, rng)?
             }));
         }
@@ -72,7 +74,7 @@ impl Job<'_> {
         rng: &mut ChaCha20Rng,
     ) -> Result<Found> {
         let Ok(mut followed) = self.follow(failure, Relaxations::NONE)? else { return Ok(found) };
-        self.progress.stage("counting");
+        self.progress.stage(Stage::Count);
         let span = info_span!("count").entered();
         let begun = Instant::now();
         let mut condition = PathCondition::new(&mut followed.pool, &followed.tests, &self.base());
@@ -112,7 +114,7 @@ impl Job<'_> {
         let size = condition.size();
         let mut measured = None;
         for draws in 1..=MOST_DRAWS {
-            self.progress.stage("drawing a double");
+            self.progress.stage(Stage::Draw);
             let begun = Instant::now();
             let span = info_span!("solve", draws).entered();
             let double = match self.arguments.algorithm {
@@ -127,7 +129,7 @@ impl Job<'_> {
             self.seconds.solve += begun.elapsed().as_secs_f64();
             if let Some(failure) = self.proved(failure, &double)? {
                 let begun = Instant::now();
-                self.progress.stage("counting");
+                self.progress.stage(Stage::Count);
                 let _span = info_span!("count").entered();
                 let measured = measured.unwrap_or_else(|| condition.measure());
                 self.seconds.count += begun.elapsed().as_secs_f64();

@@ -10,7 +10,7 @@ use stunt_search::weaken::Broken;
 use tracing::info;
 
 use super::in_machine::MachineOracle;
-use super::job::Job;
+use super::job::{Job, Way};
 use super::natively::NativeOracle;
 
 /// Some runs are timed so often: what else the machine does can only slow them down.
@@ -41,6 +41,9 @@ impl Job<'_> {
                 return Ok(Some(Box::new(native)));
             }
             info!("the program does not fail in a contained run");
+        }
+        if matches!(self.conditions.way, Way::Alone(_)) {
+            return Ok(None);
         }
         let Some(mut machine) = MachineOracle::new(self, failure)? else { return Ok(None) };
         let agrees = machine.agrees().map_err(|error| anyhow!(error))?;

@@ -24,6 +24,7 @@ use tracing::{info, info_span};
 use super::Choice;
 use super::base::wait;
 use super::job::{Found, Halt, Job, Proved};
+use super::stage::Stage;
 use super::starts::Start;
 use super::weakening::SLOW;
 use crate::follow::{Followed, native_ending, texts_without_zeros};
@@ -60,7 +61,7 @@ impl Job<'_> {
         let blanked = !search.as_is && (self.arguments.algorithm == Choice::Respa || tests >= LONG);
         let start_bits = if blanked { self.start_blank(failure)? } else { None };
         let blank = start_bits.is_some();
-        self.progress.stage("looking for other paths");
+        self.progress.stage(Stage::Paths);
         let begun = Instant::now();
         let span = info_span!("search").entered();
         let mut pool = Pool::new();
@@ -187,7 +188,7 @@ impl Job<'_> {
                 given: &given,
                 limits: Limits {
                     nodes: arguments.nodes,
-                    time: self.allowed.time,
+                    time: self.time(),
                     clock: &Instant::now,
                     cancel,
                 },
@@ -233,7 +234,7 @@ impl Job<'_> {
         leak: Bits,
         rng: &mut ChaCha20Rng,
     ) -> Result<Option<Proved>> {
-        self.progress.stage("drawing a double");
+        self.progress.stage(Stage::Draw);
         let begun = Instant::now();
         let mut tests = texts.to_vec();
         tests.extend(found.chosen().tests());

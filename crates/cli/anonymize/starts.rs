@@ -18,6 +18,7 @@ use tracing::debug;
 
 use super::job::Job;
 use super::oracle::Runner;
+use super::stage::Stage;
 use super::weakening::SLOW;
 use crate::follow::{Followed, follow_on};
 use crate::interrupt;
@@ -40,7 +41,7 @@ impl Job<'_> {
         oracle: &mut dyn Runner,
         begun: Instant,
     ) -> Result<Vec<Start>> {
-        let time = self.allowed.time;
+        let time = self.time();
         let least = |starts: &[Start]| starts.iter().map(Start::bits).fold(f64::INFINITY, f64::min);
         // What was made shorter has little to blank: a slow program has better uses for its runs.
         let shortened = self.base.is_some();
@@ -70,8 +71,8 @@ impl Job<'_> {
         oracle: &mut dyn Runner,
         part: u32,
     ) -> Result<Original> {
-        let (begun, time) = (Instant::now(), self.allowed.time / part);
-        self.progress.stage("blanking the input");
+        let (begun, time) = (Instant::now(), self.time() / part);
+        self.progress.stage(Stage::Blank);
         let original = &self.base();
         let blanked = interrupt::search(|cancel| {
             let most = self.allowed.runs / u64::from(part);
@@ -110,11 +111,11 @@ impl Job<'_> {
         runs: u64,
     ) -> Result<Vec<Start>> {
         let may = self.may_change();
-        let (begun, time) = (Instant::now(), self.allowed.time / PADDING);
+        let (begun, time) = (Instant::now(), self.time() / PADDING);
         let shorter = self.shortest(&may, oracle, time, runs * 3 / 4)?.reveal();
         let original = &self.subject.original;
         let mut inputs = vec![shorter];
-        self.progress.stage("filling it up again");
+        self.progress.stage(Stage::Pad);
         for source in (0..may.len()).filter(|&source| may[source]) {
             let length = original.len_of(source);
             let padded = interrupt::search(|cancel| {
@@ -150,7 +151,7 @@ impl Job<'_> {
         begun: Instant,
         time: Duration,
     ) -> Result<()> {
-        self.progress.stage("growing what is free");
+        self.progress.stage(Stage::Grow);
         let most = oracle.runs() + self.allowed.runs / u64::from(TRYING_AGAIN);
         while begun.elapsed() < time {
             let places = starts[0].places();

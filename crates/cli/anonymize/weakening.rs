@@ -12,7 +12,8 @@ use stunt_search::PathCondition;
 use stunt_search::weaken::{Limits, MOST_MEASURED, Progress, Weakened, weaken};
 use tracing::{debug, info, info_span, trace};
 
-use super::job::{Found, Halt, Job, Proved};
+use super::job::{Found, Halt, Job, Proved, Way};
+use super::stage::Stage;
 use super::starts::Start;
 use crate::follow::Followed;
 use crate::interrupt;
@@ -33,7 +34,7 @@ impl Job<'_> {
         failure: &Failure,
         rng: &mut ChaCha20Rng,
     ) -> Result<Result<Found, Halt>> {
-        let time = self.allowed.time;
+        let time = self.time();
         let Some(mut oracle) = self.runner(failure)? else { return self.on_path(failure, rng) };
         let pace = self.pace(&mut *oracle)?;
         if pace * MEASURING > time {
@@ -51,18 +52,23 @@ impl Job<'_> {
         let mut own = Start::new(followed, original);
         let (size, relaxed) = (8 * original.hidden().len(), own.total);
         let mut path_leak = relaxed;
-        if let Ok(mut plain) = self.follow(failure, Relaxations::NONE)? {
+        if self.conditions.way == Way::Asked
+            && let Ok(mut plain) = self.follow(failure, Relaxations::NONE)?
+        {
+            self.progress.stage(Stage::Compare);
             let mut condition = PathCondition::new(&mut plain.pool, &plain.tests, original);
             path_leak = condition.total();
             own = own.or(plain, original);
         }
+        // Following and counting have taken their part.
+        let time = time.min(self.time());
         let (begun, before) = (Instant::now(), self.seconds.parts());
         let mut known = vec![own];
         if self.base.is_none() && pace <= SLOW {
             known.extend(self.padded(failure, &mut *oracle, self.allowed.runs / PADDING)?);
         }
         let starts = self.starts(failure, known, &mut *oracle, begun)?;
-        self.progress.stage("weakening the condition");
+        self.progress.stage(Stage::Weaken);
         let mut best: Option<(Weakened, Followed)> = None;
         for (number, mut start) in starts.into_iter().enumerate() {
             // Another start is for programs that are quick to run: it has to be measured as well.
@@ -118,7 +124,7 @@ impl Job<'_> {
     /// The time for a search whose result is measured within what is allowed: that takes long if the
     /// program is slow. At least half of it is left.
     pub(super) fn without_measuring(&self, pace: Duration) -> Duration {
-        let all = self.allowed.time;
+        let all = self.time();
         all - (pace * MEASURING).min(all / 2)
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stunt_machine::stack::Symbols;
 use stunt_report::{Draw, summary, visible};
 
-use super::Made;
+use super::Account;
 use super::job::Found;
 use super::owner::{ForOwner, Seconds};
 use super::readable::Readable;
@@ -16,8 +16,8 @@ const MOST_PLACES: usize = 20;
 const MOST_CHARACTERS: usize = 60;
 
 /// All that programs may want to know; `path` is where the report has gone.
-pub fn to_json(made: &Made, path: Option<&str>) -> Value {
-    let Made { report, found, owner, hidden } = made;
+pub fn to_json(made: &Account<'_>, path: Option<&str>) -> Value {
+    let Account { report, found, owner, hidden } = *made;
     json!({
         "failure": report.failure,
         "input": { "bytes": owner.bytes },
@@ -61,7 +61,7 @@ fn readable(owner: &ForOwner) -> String {
 }
 
 /// What the reader of the report is told, and what its owner alone.
-fn notes(made: &Made) -> impl Iterator<Item = &String> {
+fn notes<'a>(made: &Account<'a>) -> impl Iterator<Item = &'a String> {
     made.report.notes.iter().chain(&made.owner.notes)
 }
 
@@ -80,13 +80,13 @@ fn seconds(seconds: &Seconds) -> Value {
 }
 
 /// What the double reveals, beside the original.
-fn in_words(made: &Made) -> String {
-    let report = &made.report;
+fn in_words(made: &Account<'_>) -> String {
+    let report = made.report;
     summary(&made.owner.leak, &report.per_byte, report.bytes(), &report.draw)
 }
 
-pub fn to_text(made: &Made, path: &str) -> String {
-    let Made { report, owner, .. } = made;
+pub fn to_text(made: &Account<'_>, path: &str) -> String {
+    let Account { report, owner, .. } = *made;
     let mut text = format!("The program fails with {}.\n", report.failure.words);
     text += &format!("The double {}\n", in_words(made));
     text += &format!(
@@ -104,7 +104,7 @@ pub fn to_text(made: &Made, path: &str) -> String {
     for note in notes(made).chain(&owner.disagreements()) {
         text += &format!("Note: {note}\n");
     }
-    for (number, why) in &made.hidden {
+    for (number, why) in made.hidden {
         text += &format!(
             "Argument {number} is hidden in the report: {}; --public-arg {number} would tell it.\n",
             why.words()

@@ -23,8 +23,8 @@ use crate::fraction::Fraction;
 use crate::rounding::log2_ratio;
 use crate::summary::{Limits, bound};
 
-/// The memo of figures is emptied when it has this many entries.
-const MOST_REMEMBERED: usize = 1 << 16;
+/// The memo of figures is emptied when its components have this many bytes and literals in all.
+const MOST_REMEMBERED: usize = 1 << 22;
 
 /// What one component reveals.
 #[derive(Clone, Debug)]
@@ -55,6 +55,8 @@ pub struct Accounts {
     /// The limits for bounds, where no count is found.
     pub limits: Limits,
     figures: FxHashMap<u128, (Arc<Component>, Figure)>,
+    /// How many bytes and literals the components of the figures have.
+    remembered: usize,
 }
 
 impl Accounts {
@@ -65,6 +67,7 @@ impl Accounts {
             counter: Counter::new(budget),
             limits: Limits::default(),
             figures: FxHashMap::default(),
+            remembered: 0,
         }
     }
 
@@ -86,8 +89,10 @@ impl Accounts {
             return figure.clone();
         }
         let figure = self.work_out(pool, component);
-        if self.figures.len() >= MOST_REMEMBERED {
+        self.remembered += component.size();
+        if self.remembered > MOST_REMEMBERED {
             self.figures.clear();
+            self.remembered = component.size();
         }
         self.figures.insert(key, (Arc::clone(component), figure.clone()));
         figure

@@ -130,6 +130,11 @@ impl Component {
         }
     }
 
+    /// How many bytes and literals it has: what it takes to keep it.
+    pub fn size(&self) -> usize {
+        self.len() + self.literal_count() + self.unary.len()
+    }
+
     /// The literals over one byte that shaped the domains.
     pub fn unary_literals(&self) -> impl Iterator<Item = Term> + '_ {
         self.unary.iter().copied()

@@ -16,10 +16,17 @@ use crate::code::Code;
 use crate::component::OwnedProblem;
 use crate::space::{Problem, Space};
 
+/// Where the bytes of each literal are in the problem is written down once for all of them. With more
+/// places than this in all, that alone would fill the memory: thousands of literals, each over most of a
+/// long input. No stage counts such a problem, whole or in groups.
+const MOST_PLACES: usize = 1 << 24;
+
 /// A problem's groups.
 pub(crate) enum Split {
     /// The problem is as small as it can be.
     Whole,
+    /// It is too large to be looked at.
+    TooLarge,
     /// No value is left for a byte, or a literal is false.
     Impossible,
     /// Groups with the positions of their bytes in the problem; constants may be in several.
@@ -36,6 +43,10 @@ pub(crate) fn split(problem: &Problem<'_>) -> Split {
         if problem.literals.len() == 1 && problem.literals.iter().all(connected) {
             return Split::Whole;
         }
+    }
+    let places = problem.literals.iter().map(|&literal| problem.pool.support(literal).len());
+    if places.sum::<usize>() > MOST_PLACES {
+        return Split::TooLarge;
     }
     let positions: FxHashMap<InputByte, usize> = problem.bytes.iter().copied().zip(0..).collect();
     let mut domains = problem.domains.to_vec();

@@ -11,21 +11,24 @@ use crate::space::{Problem, Space};
 use crate::split::{Joint, Split, split};
 use crate::{affine, defined, diagram, enumerate, frontier, histogram, product};
 
-/// The memo is emptied when it has this many entries.
-const MOST_REMEMBERED: usize = 1 << 16;
+/// The memo is emptied when its components have this many bytes and literals in all: a few thousand that
+/// grew to the length of a long input would fill the memory.
+const MOST_REMEMBERED: usize = 1 << 22;
 
 /// Finds the solutions of components, and remembers them.
 pub struct Counter {
     /// The limits for every component.
     pub budget: Budget,
     memo: FxHashMap<u128, (Component, Option<Arc<dyn Space>>)>,
+    /// How many bytes and literals the components in the memo have.
+    remembered: usize,
 }
 
 impl Counter {
     /// A counter with an empty memo. It belongs to one pool: terms of another pool would get wrong
     /// answers.
     pub fn new(budget: Budget) -> Counter {
-        Counter { budget, memo: FxHashMap::default() }
+        Counter { budget, memo: FxHashMap::default(), remembered: 0 }
     }
 
     /// The solutions of a component; `None` if no stage can find them within the budget.
@@ -38,8 +41,10 @@ impl Counter {
         }
         let space = solve(&component.as_problem().view(pool), &self.budget);
         if component.literal_count() > 0 {
-            if self.memo.len() >= MOST_REMEMBERED {
+            self.remembered += component.size();
+            if self.remembered > MOST_REMEMBERED {
                 self.memo.clear();
+                self.remembered = component.size();
             }
             self.memo.insert(key, (component.clone(), space.clone()));
         }
@@ -58,6 +63,7 @@ pub fn solve(problem: &Problem<'_>, budget: &Budget) -> Option<Arc<dyn Space>> {
     let bytes = problem.bytes.len();
     match split(problem) {
         Split::Whole => by_stages(problem, budget),
+        Split::TooLarge => None,
         Split::Impossible => Some(Arc::new(Joint::none(bytes))),
         Split::Groups(groups) => {
             let mut parts = Vec::new();

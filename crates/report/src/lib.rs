@@ -34,3 +34,4 @@ pub use shell::{command_line, quoted};
 pub use source::{Connection, Source, SourceName, Way};
 pub use text::{grouped, visible};
 pub use words::summary;
+pub use write::store_archive;

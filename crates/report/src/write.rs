@@ -55,15 +55,19 @@ impl Report {
         doubles: &[D],
         path: impl AsRef<Path>,
     ) -> Result<(), Error> {
-        let bytes = self.to_bytes(doubles)?;
-        // A link stays a link: the file that it leads to is replaced.
-        let path = path.as_ref();
-        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if place.file_name().is_none() || place.exists() && !place.is_file() {
-            return Err(Error::NotAFile { path: path.to_owned() });
-        }
-        store(&bytes, &place).map_err(|error| Error::Unwritable { path: path.to_owned(), error })
+        store_archive(&self.to_bytes(doubles)?, path)
     }
+}
+
+/// Writes an archive that [`Report::to_bytes`] has made, in the same way.
+pub fn store_archive(bytes: &[u8], path: impl AsRef<Path>) -> Result<(), Error> {
+    // A link stays a link: the file that it leads to is replaced.
+    let path = path.as_ref();
+    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if place.file_name().is_none() || place.exists() && !place.is_file() {
+        return Err(Error::NotAFile { path: path.to_owned() });
+    }
+    store(bytes, &place).map_err(|error| Error::Unwritable { path: path.to_owned(), error })
 }
 
 /// A file that disappears unless it is renamed to its place.

@@ -14,7 +14,7 @@ use crate::facts::Facts;
 use crate::index::Index;
 use crate::memo::Memo;
 use crate::operator::Kind;
-use crate::rewrite::{Accepted, Interval, Rule, RuleCounts};
+use crate::rewrite::{Accepted, Ask, Interval, Rule, RuleCounts};
 use crate::support::Support;
 use crate::term::{InputByte, Op, Operands, Sort, Table, TableId, Term};
 
@@ -108,6 +108,12 @@ pub struct Pool {
     pub(crate) memo: Memo,
     /// How deep the constructors are in pushing low bits into sums.
     pub(crate) depth: u16,
+    /// Answers of long walks over tests.
+    pub(crate) answers: FxHashMap<Ask, Term>,
+    /// How many such walks are under way, one within another.
+    pub(crate) walks: u8,
+    /// Negations of connectives that were worked out before.
+    pub(crate) negations: FxHashMap<Term, Term>,
 }
 
 impl Pool {

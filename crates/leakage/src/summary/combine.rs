@@ -24,6 +24,10 @@ use super::{Leaves, Summaries};
 use crate::ledger::byte_loss;
 use crate::rounding::{loss_minus, plus, up};
 
+/// The most bytes that literals have in all, each counted as often as a literal has it: they are written
+/// down for every round. Of what has more, the bound is that it may reveal everything.
+const MOST_PLACES: usize = 1 << 24;
+
 /// How much work a bound may take. Less work gives a weaker bound, never a wrong one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -45,12 +49,17 @@ impl Default for Limits {
 /// # Panics
 /// If a literal depends on bytes that are not the problem's.
 pub fn bound(problem: &Problem<'_>, limits: &Limits) -> f64 {
+    let everything = 8.0 * problem.bytes.len() as f64;
+    let places = problem.literals.iter().map(|&literal| problem.pool.support(literal).len());
+    if places.sum::<usize>() > MOST_PLACES {
+        return everything;
+    }
     let domains: f64 = problem.domains.iter().map(|&domain| byte_loss(domain)).sum();
     let space = InputSpace::new(problem.bytes, problem.domains.iter().map(ByteSet::len));
     let leaves = Leaves::of(problem, &problem.pool.reachable(problem.literals));
     let mut search = Search { pool: problem.pool, leaves, left: limits.summaries };
     let literals = search.solve(problem.literals, &space, limits.rounds);
-    (up(domains) + literals).min(8.0 * problem.bytes.len() as f64)
+    (up(domains) + literals).min(everything)
 }
 
 struct Search<'a> {

@@ -139,7 +139,7 @@ impl Symbolic {
             return false;
         }
         self.retract_after(pending.tests.0);
-        cpu.shadow.put_flags(None);
+        cpu.shadow.forget_flags();
         let earlier = self.pool.not(pending.condition);
         let either = self.pool.or(earlier, condition);
         self.test(either, TestKind::Branch);

@@ -11,7 +11,7 @@ use crate::{
     cpu::{Cpu, FlagKind},
 };
 
-use super::shadow::FlagTerms;
+use super::shadow::{FlagTerms, Noted};
 
 /// CF, ZF, SF and OF in `rflags`.
 const CF: u8 = 0;
@@ -28,17 +28,20 @@ pub(super) struct Flags<'a> {
     pub(super) terms: FlagTerms,
 }
 
-/// The lower bits of a term that has at least so many.
+/// The lower bits of what a slot holds: of a narrow term, the others are zero.
 pub(super) fn low(pool: &mut Pool, w: Width, term: Term) -> Term {
     let bits = w.bits() as u8;
-    if pool.width(term) == bits { term } else { pool.extract(bits - 1, 0, term) }
+    match pool.width(term) {
+        have if have == bits => term,
+        have if have > bits => pool.extract(bits - 1, 0, term),
+        _ => pool.zero_extend(bits, term),
+    }
 }
 
 impl<'a> Flags<'a> {
     /// The flags of `cpu`, if they depend on the input.
     pub(super) fn of(pool: &'a mut Pool, cpu: &Cpu) -> Option<Self> {
-        let terms = cpu.shadow.flags()?;
-        let (kind, w, ..) = cpu.lazy();
+        let Noted { terms, kind, w } = cpu.shadow.flags()?;
         Some(Self { pool, kind, w, terms })
     }
 
@@ -80,6 +83,9 @@ impl<'a> Flags<'a> {
     }
 
     fn bit_of(&mut self, term: Term, bit: u8) -> Term {
+        if bit >= self.pool.width(term) {
+            return self.pool.boolean(false);
+        }
         let bit = self.pool.extract(bit, bit, term);
         let one = self.pool.constant(1, 1);
         self.pool.eq(bit, one)
@@ -255,7 +261,7 @@ impl<'a> Flags<'a> {
 
 /// Whether the lowest byte of a term has an even number of ones.
 fn even_parity(pool: &mut Pool, r: Term) -> Term {
-    let low = pool.extract(7, 0, r);
+    let low = low(pool, Width::W8, r);
     let even: Vec<u64> = (0..256u64).map(|v| u64::from(v.count_ones() % 2 == 0)).collect();
     let table = pool.add_table(8, even);
     let even = pool.table(table, low);

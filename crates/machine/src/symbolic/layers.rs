@@ -76,15 +76,6 @@ impl<K: Copy + Eq + Hash, V: Copy> Layers<K, V> {
         old
     }
 
-    /// Takes all keys away, and what was noted.
-    pub(crate) fn clear(&mut self) {
-        self.top.clear();
-        self.frozen.clear();
-        if let Some(log) = &mut self.log {
-            log.clear();
-        }
-    }
-
     /// Notes changes from now on, to take them back.
     pub(crate) fn begin(&mut self) {
         self.log.get_or_insert_default().clear();

@@ -20,7 +20,7 @@ use super::{
     flags::Flags,
     hooks::Hook,
     session::Ignored,
-    shadow::FlagTerms,
+    shadow::{FlagTerms, put_flags},
 };
 
 /// What came of a function that is known by name.
@@ -95,7 +95,7 @@ impl Symbolic {
                 code.synchronise(space);
                 let id = code.find(cpu.rip(), space);
                 if code.entry(id).block.flags_unread {
-                    cpu.shadow.put_flags(None);
+                    cpu.shadow.forget_flags();
                 }
             }
             let resume = self.resume(cpu);
@@ -521,7 +521,7 @@ impl Symbolic {
             End::CompareBranch { cc, w, a, b, imm, quiet, .. }
             | End::TestBranch { cc, w, a, b, imm, quiet, .. } => {
                 if !cpu.shadow.set().has(a) && !cpu.shadow.set().has(b) {
-                    cpu.shadow.put_flags(None);
+                    cpu.shadow.forget_flags();
                     return cpu::leave(cpu, space, block);
                 }
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
@@ -532,10 +532,10 @@ impl Symbolic {
                     FlagTerms::Result(both, self.pool.constant(64, 0))
                 };
                 let way = cpu::leave(cpu, space, block)?;
-                cpu.shadow.put_flags(Some(terms));
+                put_flags(cpu, terms);
                 let condition = Flags::of(&mut self.pool, cpu).map(|mut flags| flags.holds(cc));
                 if quiet {
-                    cpu.shadow.put_flags(None);
+                    cpu.shadow.forget_flags();
                 }
                 self.branch(condition, &way, block);
                 Ok(way)

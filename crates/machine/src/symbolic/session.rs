@@ -17,6 +17,7 @@ use super::{
     guard::Guards,
     images::Image,
     layers::Layers,
+    shadow::Noted,
     units::Steps,
 };
 
@@ -115,6 +116,8 @@ pub struct Symbolic {
     pub(super) sizes: Vec<u32>,
     /// Terms that were cut down, and to what; valid as long as no test is taken back.
     pub(super) cuts: Layers<Term, Term>,
+    /// When terms were cut down: how many tests there were after that.
+    pub(super) cut_at: Vec<(usize, Term)>,
     /// When terms were fixed: how many tests there were then.
     fixed: Vec<(usize, Term)>,
     /// The checked heap, if memory is checked.
@@ -158,6 +161,7 @@ impl Symbolic {
             guards: None,
             sizes: Vec::new(),
             cuts: Layers::default(),
+            cut_at: Vec::new(),
             fixed: Vec::new(),
             known: Layers::default(),
             input: None,
@@ -194,6 +198,7 @@ impl Symbolic {
             guards: self.guards.clone(),
             sizes: Vec::new(),
             cuts: self.cuts.fork(),
+            cut_at: self.cut_at.clone(),
             fixed: self.fixed.clone(),
             known: self.known.fork(),
             input: self.input.as_ref().map(|(input, _)| (Arc::clone(input), Evaluator::new())),
@@ -228,6 +233,7 @@ impl Symbolic {
         self.tests.clear();
         self.learned.clear();
         self.fixed.clear();
+        self.cut_at.clear();
     }
 
     /// Lends a pool, the sizes of its terms, and values of terms, or gives them back.
@@ -436,13 +442,14 @@ impl Symbolic {
     pub(super) fn retract_after(&mut self, count: usize) {
         for test in self.tests.drain(count.min(self.tests.len())..) {
             self.seen.remove(&test.condition);
-            if test.kind == TestKind::Choice {
-                self.cuts.clear();
-            }
         }
         while let Some((_, term)) = self.fixed.pop_if(|entry| entry.0 > count) {
             self.known.remove(&term);
-            self.cuts.clear();
+        }
+        // What was cut down before stays so: to cut all terms anew at every look aside takes a time that
+        // grows with the square of the input.
+        while let Some((_, term)) = self.cut_at.pop_if(|entry| entry.0 > count) {
+            self.cuts.remove(&term);
         }
         while let Some((_, term, old)) = self.learned.pop_if(|entry| entry.0 >= count) {
             match old {
@@ -466,47 +473,49 @@ impl Symbolic {
     /// Fixes a slot to its value, and forgets what it stood for.
     pub(super) fn pin_slot(&mut self, cpu: &mut Cpu, slot: Slot, why: Pin) {
         if slot == slots::FLAG_RESULT {
-            if cpu.shadow.flags().is_some() {
+            // Of flags that nobody reads, what was noted may be of another operation than the terms.
+            let read = |it: Noted| (it.kind, it.w) == (cpu.lazy().0, cpu.lazy().1);
+            if cpu.shadow.flags().is_some_and(read) {
                 let known = cpu.flag_bits();
                 let word = super::flags::as_bits(&mut self.pool, cpu);
                 self.pin(word, known, why);
-                cpu.shadow.put_flags(None);
             }
+            cpu.shadow.forget_flags();
         } else if let Some(term) = cpu.shadow.get(slot) {
             self.pin(term, cpu.get(slot), why);
             cpu.shadow.put(slot, None);
         }
     }
 
-    /// Notes the bounds that a condition implies.
+    /// Notes the bounds that a condition implies. A conjunction may be as deep as the input is long.
     fn learn(&mut self, condition: Term) {
-        match self.pool.op(condition) {
-            Op::And(a, b) => {
-                self.learn(a);
-                self.learn(b);
-            }
-            Op::Ult(a, b) => {
-                if let Some(limit) = self.pool.as_const(b) {
-                    self.bound(a, 0, limit.saturating_sub(1));
-                } else if let Some(limit) = self.pool.as_const(a) {
-                    self.bound(b, limit.saturating_add(1), u128::MAX);
-                }
-            }
-            Op::Eq(a, b) => {
-                if let Some(value) = self.pool.as_const(b) {
-                    self.bound(a, value, value);
-                }
-            }
-            Op::Not(inner) => {
-                if let Op::Ult(a, b) = self.pool.op(inner) {
+        let mut pending = vec![condition];
+        while let Some(condition) = pending.pop() {
+            match self.pool.op(condition) {
+                Op::And(a, b) => pending.extend([b, a]),
+                Op::Ult(a, b) => {
                     if let Some(limit) = self.pool.as_const(b) {
-                        self.bound(a, limit, u128::MAX);
+                        self.bound(a, 0, limit.saturating_sub(1));
                     } else if let Some(limit) = self.pool.as_const(a) {
-                        self.bound(b, 0, limit);
+                        self.bound(b, limit.saturating_add(1), u128::MAX);
                     }
                 }
+                Op::Eq(a, b) => {
+                    if let Some(value) = self.pool.as_const(b) {
+                        self.bound(a, value, value);
+                    }
+                }
+                Op::Not(inner) => {
+                    if let Op::Ult(a, b) = self.pool.op(inner) {
+                        if let Some(limit) = self.pool.as_const(b) {
+                            self.bound(a, limit, u128::MAX);
+                        } else if let Some(limit) = self.pool.as_const(a) {
+                            self.bound(b, 0, limit);
+                        }
+                    }
+                }
+                _ => {}
             }
-            _ => {}
         }
     }
 

@@ -8,7 +8,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use stunt_terms::{InputByte, Term};
 
 use crate::{
-    code::{Slot, SlotSet, slots},
+    code::{Slot, SlotSet, Width, slots},
     cpu::{Cpu, FlagKind},
     memory::Mark,
 };
@@ -25,13 +25,22 @@ pub(super) enum FlagTerms {
     Result(Term, Term),
 }
 
+/// Terms of flags with the operation that they are of: what the processor has noted may be of a later one
+/// whose flags nobody reads.
+#[derive(Clone, Copy)]
+pub(super) struct Noted {
+    pub(super) terms: FlagTerms,
+    pub(super) kind: FlagKind,
+    pub(super) w: Width,
+}
+
 /// What the slots of a processor stand for.
 #[derive(Clone)]
 pub struct Shadow {
     /// The slots with a term; the flags are there under the name of their result.
     set: SlotSet,
     terms: [Option<Term>; 256],
-    flags: Option<FlagTerms>,
+    flags: Option<Noted>,
     /// The thread is in a call that is not followed.
     pub(super) ignored: Option<Ignored>,
     /// The thread is doomed, and not followed any more.
@@ -71,18 +80,15 @@ impl Shadow {
 
     /// What the flags come from.
     #[inline(always)]
-    pub(super) fn flags(&self) -> Option<FlagTerms> {
+    pub(super) fn flags(&self) -> Option<Noted> {
         if self.set.has(slots::FLAG_RESULT) { self.flags } else { None }
     }
 
-    /// The flags come from terms from now on, or from plain values.
+    /// The flags come from plain values from now on.
     #[inline(always)]
-    pub(super) fn put_flags(&mut self, flags: Option<FlagTerms>) {
-        self.flags = flags;
-        match flags {
-            Some(_) => self.set.add(slots::FLAG_RESULT),
-            None => self.set.remove(slots::FLAG_RESULT),
-        }
+    pub(super) fn forget_flags(&mut self) {
+        self.flags = None;
+        self.set.remove(slots::FLAG_RESULT);
     }
 
     /// What a function need not preserve stands for nothing any more.
@@ -106,6 +112,14 @@ impl Shadow {
     }
 }
 
+/// The flags that a processor has just noted come from terms.
+#[inline(always)]
+pub(super) fn put_flags(cpu: &mut Cpu, terms: FlagTerms) {
+    let (kind, w, ..) = cpu.lazy();
+    cpu.shadow.flags = Some(Noted { terms, kind, w });
+    cpu.shadow.set.add(slots::FLAG_RESULT);
+}
+
 /// Gives the slots of a processor that is between two instructions the values of their terms.
 pub(crate) fn give_values(cpu: &mut Cpu, value: &mut impl FnMut(Term) -> u128) {
     for slot in cpu.shadow.set.iter() {
@@ -120,12 +134,11 @@ pub(crate) fn give_values(cpu: &mut Cpu, value: &mut impl FnMut(Term) -> u128) {
             cpu.set(slot, word);
         }
     }
-    let Some(flags) = cpu.shadow.flags() else { return };
-    let (kind, w, ..) = cpu.lazy();
-    let (a, b) = match flags {
+    let Some(Noted { terms, kind, w }) = cpu.shadow.flags() else { return };
+    let (a, b) = match terms {
         FlagTerms::Operands(a, b) | FlagTerms::Result(a, b) => (value(a) as u64, value(b) as u64),
     };
-    let (result, operand) = match flags {
+    let (result, operand) = match terms {
         FlagTerms::Result(..) => (a, b),
         FlagTerms::Operands(..) => {
             let result = match kind {

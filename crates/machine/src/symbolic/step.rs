@@ -16,7 +16,7 @@ use crate::{
 use super::{
     Symbolic, bits,
     flags::{Flags, as_bits, flags_of_result, low},
-    shadow::FlagTerms,
+    shadow::{FlagTerms, put_flags},
     vector,
 };
 
@@ -283,7 +283,7 @@ impl Symbolic {
                     if quiet {
                         step(cpu, space, op)?;
                         cpu.shadow.put(d, None);
-                        cpu.shadow.put_flags(None);
+                        cpu.shadow.forget_flags();
                         return Ok(());
                     }
                     let before = as_bits(&mut self.pool, cpu);
@@ -375,8 +375,8 @@ impl Symbolic {
         }
         match flags {
             NewFlags::Same => {}
-            NewFlags::Unread => cpu.shadow.put_flags(None),
-            NewFlags::From(terms) => cpu.shadow.put_flags(Some(terms)),
+            NewFlags::Unread => cpu.shadow.forget_flags(),
+            NewFlags::From(terms) => put_flags(cpu, terms),
             NewFlags::Bits(bits, mask) => {
                 let word = match before {
                     None => bits,
@@ -451,10 +451,10 @@ impl Symbolic {
         let known = cpu.flag_bits();
         cpu.note(FlagKind::Bits, Width::W8, known, 0);
         if self.pool.as_const(word).is_some() {
-            cpu.shadow.put_flags(None);
+            cpu.shadow.forget_flags();
         } else {
             let none = self.pool.constant(64, 0);
-            cpu.shadow.put_flags(Some(FlagTerms::Result(word, none)));
+            put_flags(cpu, FlagTerms::Result(word, none));
         }
     }
 
@@ -568,7 +568,7 @@ impl Symbolic {
         step(cpu, space, op)?;
         let r = self.wide(r);
         self.put(cpu, d, Some(r));
-        cpu.shadow.put_flags(Some(FlagTerms::Result(r, operand)));
+        put_flags(cpu, FlagTerms::Result(r, operand));
         Ok(())
     }
 
@@ -604,7 +604,7 @@ impl Symbolic {
         if self.pool.as_const(carry).is_some() {
             // The kind that was noted says whether there was a carry.
             let (x, y) = (self.wide(x), self.wide(y));
-            cpu.shadow.put_flags(Some(FlagTerms::Operands(x, y)));
+            put_flags(cpu, FlagTerms::Operands(x, y));
             return Ok(());
         }
         let (with, without) = if subtract {

@@ -26,6 +26,13 @@ enum Work {
     Make(Term),
 }
 
+/// Choices in the order in which they were made, each once.
+#[derive(Default)]
+struct Choices {
+    made: Vec<Term>,
+    seen: FxHashSet<Term>,
+}
+
 impl Symbolic {
     /// A condition that held, in a form that can be reasoned about.
     pub(super) fn straightened(&mut self, condition: Term) -> Term {
@@ -35,22 +42,31 @@ impl Symbolic {
         if self.parts(condition) <= SMALL {
             return condition;
         }
-        let mut choices = Vec::new();
+        let mut choices = Choices::default();
         let mut memo = std::mem::take(&mut self.cuts);
+        let mut cut = Vec::new();
         let condition = if self.keeps_tests() {
-            self.cut_in_order(condition, &mut memo, &mut choices)
+            self.cut_in_order(condition, &mut memo, &mut cut, &mut choices)
         } else {
-            self.cut(condition, &mut memo, &mut choices)
+            self.cut(condition, &mut memo, &mut cut, &mut choices)
         };
         self.cuts = memo;
-        for choice in choices {
+        for choice in choices.made {
             self.test(choice, TestKind::Choice);
         }
+        let tests = self.tests.len();
+        self.cut_at.extend(cut.into_iter().map(|term| (tests, term)));
         condition
     }
 
     /// A term, cut down. Nothing recurses: terms can be as deep as an input is long.
-    fn cut(&mut self, term: Term, memo: &mut Layers<Term, Term>, choices: &mut Vec<Term>) -> Term {
+    fn cut(
+        &mut self,
+        term: Term,
+        memo: &mut Layers<Term, Term>,
+        cut: &mut Vec<Term>,
+        choices: &mut Choices,
+    ) -> Term {
         // From above: which terms are needed, with only the alternatives that were taken.
         let mut needed = FxHashSet::default();
         let mut pending = vec![term];
@@ -69,6 +85,7 @@ impl Symbolic {
         for term in order {
             let result = self.cut_one(term, memo, choices);
             memo.insert(term, result);
+            cut.push(term);
         }
         memo[&term]
     }
@@ -79,7 +96,8 @@ impl Symbolic {
         &mut self,
         term: Term,
         memo: &mut Layers<Term, Term>,
-        choices: &mut Vec<Term>,
+        cut: &mut Vec<Term>,
+        choices: &mut Choices,
     ) -> Term {
         let mut pending = vec![Work::Look(term)];
         while let Some(work) = pending.pop() {
@@ -107,10 +125,12 @@ impl Symbolic {
                 }
                 Work::Take(term, taken) => {
                     memo.insert(term, memo[&taken]);
+                    cut.push(term);
                 }
                 Work::Make(term) => {
                     let result = self.cut_one(term, memo, choices);
                     memo.insert(term, result);
+                    cut.push(term);
                 }
             }
         }
@@ -118,15 +138,15 @@ impl Symbolic {
     }
 
     /// Notes a choice that is none yet.
-    fn ask(&mut self, condition: Term, holds: bool, choices: &mut Vec<Term>) {
+    fn ask(&mut self, condition: Term, holds: bool, choices: &mut Choices) {
         let choice = if holds { condition } else { self.pool.not(condition) };
-        if self.pool.as_const(choice).is_none() && !choices.contains(&choice) {
-            choices.push(choice);
+        if self.pool.as_const(choice).is_none() && choices.seen.insert(choice) {
+            choices.made.push(choice);
         }
     }
 
     /// One term, whose operands are cut down already.
-    fn cut_one(&mut self, term: Term, memo: &Layers<Term, Term>, choices: &mut Vec<Term>) -> Term {
+    fn cut_one(&mut self, term: Term, memo: &Layers<Term, Term>, choices: &mut Choices) -> Term {
         if let Some(&value) = self.known.get(&term) {
             let width = self.pool.width(term);
             return self.pool.constant(width, u128::from(value));

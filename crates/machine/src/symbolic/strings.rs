@@ -11,7 +11,12 @@ use crate::{
     memory::{Access, AddressSpace, Mark},
 };
 
-use super::{Symbolic, access::Address, flags::low, shadow::FlagTerms};
+use super::{
+    Symbolic,
+    access::Address,
+    flags::low,
+    shadow::{FlagTerms, put_flags},
+};
 
 impl Symbolic {
     /// Does a string instruction.
@@ -146,7 +151,7 @@ impl Symbolic {
                         _ => source.is_some(),
                     };
                     if !left_symbolic && target.is_none() {
-                        cpu.shadow.put_flags(None);
+                        cpu.shadow.forget_flags();
                     } else {
                         let a = match (f, source) {
                             (StringOp::Scas, _) => self.at_width(cpu, w, slots::RAX),
@@ -159,7 +164,7 @@ impl Symbolic {
                         };
                         let (wide_a, wide_b) = (self.wide(a), self.wide(b));
                         debug_assert_eq!(cpu.lazy().0, FlagKind::Sub);
-                        cpu.shadow.put_flags(Some(FlagTerms::Operands(wide_a, wide_b)));
+                        put_flags(cpu, FlagTerms::Operands(wide_a, wide_b));
                         if repeat != Repeat::Once {
                             let equal = self.pool.eq(a, b);
                             let held = if cpu.flag_bits() & 1 << 6 != 0 {

@@ -5,6 +5,7 @@
 //! test of such a number is a connective of the comparisons behind it.
 
 use super::Rule;
+use super::ask::{Ask, How, Step};
 use super::interval::Interval;
 use crate::pool::Pool;
 use crate::term::{Op, Term};
@@ -16,52 +17,49 @@ impl Pool {
 
     /// An `ite` with at least one constant branch, a minimum or maximum, or a choice by the very
     /// term that is chosen.
-    pub(super) fn in_ite(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Term> {
+    pub(super) fn in_ite(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Step> {
         let width = self.width(a);
         let inside = |pool: &Pool, t: Term| pool.as_const(t).map(|v| interval.contains(width, v));
-        let test = match (inside(self, a), inside(self, b)) {
-            (Some(x), Some(y)) if x == y => self.boolean(x),
-            (Some(true), Some(_)) => c,
-            (Some(_), Some(_)) => self.not(c),
+        let rule = Rule::IntervalIte;
+        Some(match (inside(self, a), inside(self, b)) {
+            (Some(x), Some(y)) if x == y => Step::same(rule, Ask::Is(self.boolean(x))),
+            (Some(true), Some(_)) => Step::same(rule, Ask::Is(c)),
+            (Some(_), Some(_)) => Step::not(rule, Ask::Is(c)),
             (Some(then), None) => {
-                let other = self.in_interval(b, interval);
-                let then = self.boolean(then);
-                self.ite(c, then, other)
+                let then = Ask::Is(self.boolean(then));
+                Step::Join { rule, how: How::Ite(c), of: [then, Ask::In(b, interval)] }
             }
             (None, Some(other)) => {
-                let then = self.in_interval(a, interval);
-                let other = self.boolean(other);
-                self.ite(c, then, other)
+                let other = Ask::Is(self.boolean(other));
+                Step::Join { rule, how: How::Ite(c), of: [Ask::In(a, interval), other] }
             }
             (None, None) => {
                 return self
                     .in_extreme(c, a, b, interval)
                     .or_else(|| self.in_either(c, a, b, interval));
             }
-        };
-        Some(self.by(Rule::IntervalIte, test))
+        })
     }
 
     /// An `ite` of which condition and both branches test one term: `tolower(x) = 'h'`.
-    fn in_either(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Term> {
+    fn in_either(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Step> {
         let (subject, _) = self.as_interval(c)?;
         if [a, b].iter().any(|&branch| self.split_sum(branch).0 != subject) {
             return None;
         }
-        let (then, other) = (self.in_interval(a, interval), self.in_interval(b, interval));
-        let test = self.by_cases(c, then, other);
-        Some(self.by(Rule::IntervalIte, test))
+        let of = [Ask::In(a, interval), Ask::In(b, interval)];
+        Some(Step::Join { rule: Rule::IntervalIte, how: How::Cases(c), of })
     }
 
     /// `then` where `c`, `other` elsewhere; intervals of one term are merged.
-    fn by_cases(&mut self, c: Term, then: Term, other: Term) -> Term {
+    pub(super) fn by_cases(&mut self, c: Term, then: Term, other: Term) -> Term {
         let not = self.not(c);
         let (then, other) = (self.and(c, then), self.and(not, other));
         self.or(then, other)
     }
 
     /// A minimum or maximum against a bound: one of the two is within it, or both are.
-    fn in_extreme(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Term> {
+    fn in_extreme(&mut self, c: Term, a: Term, b: Term, interval: Interval) -> Option<Step> {
         let (is_least, lowest) = self.extreme(c, a, b)?;
         let highest = value::sub(self.width(a), lowest, 1);
         let is_one_enough = if interval.first == lowest {
@@ -74,9 +72,9 @@ impl Pool {
         if self.leaves(a) + self.leaves(b) > Self::MOST_LEAVES {
             return None;
         }
-        let (x, y) = (self.in_interval(a, interval), self.in_interval(b, interval));
-        let test = if is_one_enough { self.or(x, y) } else { self.and(x, y) };
-        Some(self.by(Rule::IntervalExtreme, test))
+        let how = if is_one_enough { How::Or } else { How::And };
+        let of = [Ask::In(a, interval), Ask::In(b, interval)];
+        Some(Step::Join { rule: Rule::IntervalExtreme, how, of })
     }
 
     /// Whether `ite c a b` is the lesser of the two (else the greater), and the lowest number in
@@ -121,7 +119,7 @@ impl Pool {
 
     /// An operator on two choices between constants, or the sum of a term and a choice by that
     /// very term.
-    pub(super) fn in_choices(&mut self, term: Term, interval: Interval) -> Option<Term> {
+    pub(super) fn in_choices(&mut self, term: Term, interval: Interval) -> Option<Step> {
         let (Op::Add(x, y) | Op::Sub(x, y) | Op::And(x, y) | Op::Or(x, y) | Op::Xor(x, y)) =
             self.op(term)
         else {
@@ -145,7 +143,7 @@ impl Pool {
             let [lm, ln] = [m, n].map(|v| inside(self, l, v));
             let (then, other) = (self.ite(d, km, kn), self.ite(d, lm, ln));
             let test = self.ite(c, then, other);
-            return Some(self.by(Rule::IntervalChoices, test));
+            return Some(Step::same(Rule::IntervalChoices, Ask::Is(test)));
         }
         let is_sum = matches!(self.op(term), Op::Add(..));
         if !is_sum && !matches!(self.op(term), Op::Sub(..)) {
@@ -161,11 +159,10 @@ impl Pool {
             let moved = |pool: &mut Pool, k: u128| {
                 let back =
                     |v| if is_sum { value::sub(width, v, k) } else { value::add(width, v, k) };
-                pool.in_range(x, back(interval.first), back(interval.last))
+                pool.range(x, back(interval.first), back(interval.last))
             };
-            let (then, other) = (moved(self, k), moved(self, l));
-            let test = self.by_cases(c, then, other);
-            return Some(self.by(Rule::IntervalChoices, test));
+            let of = [moved(self, k), moved(self, l)];
+            return Some(Step::Join { rule: Rule::IntervalChoices, how: How::Cases(c), of });
         }
         None
     }

@@ -1,6 +1,7 @@
 //! Comparisons: `eq`, `ult`, `slt`. Those with a constant are interval tests (`interval.rs`).
 
 use super::Rule;
+use super::ask::{Ask, How, Step};
 use crate::memo::Question;
 use crate::pool::Pool;
 use crate::term::{Op, Sort, Term, mask};
@@ -20,14 +21,22 @@ impl Pool {
         if a == b {
             return self.boolean(true);
         }
-        if self.is_bool(a) {
-            return self.eq_bool(a, b);
+        if self.is_bool(a) { self.eq_bool(a, b) } else { self.answer(Ask::Equal(a, b)) }
+    }
+
+    /// One step towards the equality of two bit vectors.
+    pub(super) fn equality_step(&mut self, a: Term, b: Term) -> Step {
+        if a == b {
+            return Step::Is(self.boolean(true));
         }
         let (a, b) = self.ordered(a, b);
         match (self.as_const(a), self.as_const(b)) {
-            (Some(x), Some(y)) => self.boolean(x == y),
-            (None, Some(c)) => self.in_range(a, c, c),
-            _ => self.eq_terms(a, b),
+            (Some(x), Some(y)) => Step::Is(self.boolean(x == y)),
+            (None, Some(c)) => Step::Other { rule: None, ask: self.range(a, c, c), negated: false },
+            _ => match self.simpler_equality(a, b) {
+                Some(step) => step,
+                None => Step::Is(self.intern(Sort::Bool, Op::Eq(a, b))),
+            },
         }
     }
 
@@ -38,32 +47,33 @@ impl Pool {
 
     fn ult_anew(&mut self, a: Term, b: Term) -> Term {
         debug_assert_eq!(self.sort(a), self.sort(b), "comparison of one sort");
+        self.answer(Ask::Below(a, b))
+    }
+
+    /// One step towards the unsigned comparison of two bit vectors.
+    pub(super) fn order_step(&mut self, a: Term, b: Term) -> Step {
         if a == b {
-            let falsity = self.boolean(false);
-            return self.by(Rule::LessSame, falsity);
+            return Step::same(Rule::LessSame, Ask::Is(self.boolean(false)));
         }
         let max = mask(self.width(a));
+        let within = |ask| Step::Other { rule: None, ask, negated: false };
         match (self.as_const(a), self.as_const(b)) {
-            (Some(x), Some(y)) => return self.boolean(x < y),
-            (_, Some(0)) => return self.boolean(false),
-            (_, Some(c)) => return self.in_range(a, 0, c - 1),
-            (Some(c), _) if c == max => return self.boolean(false),
-            (Some(c), _) => return self.in_range(b, c + 1, max),
+            (Some(x), Some(y)) => return Step::Is(self.boolean(x < y)),
+            (_, Some(0)) => return Step::Is(self.boolean(false)),
+            (_, Some(c)) => return within(self.range(a, 0, c - 1)),
+            (Some(c), _) if c == max => return Step::Is(self.boolean(false)),
+            (Some(c), _) => return within(self.range(b, c + 1, max)),
             (None, None) => {}
         }
         if let Some((x, y)) = self.narrowed_pair(a, b) {
-            let less = self.ult(x, y);
-            return self.by(Rule::LessExtend, less);
+            return Step::same(Rule::LessExtend, Ask::Below(x, y));
         }
-        if let Some(carry) = self.carry(a, b) {
-            return self.by(Rule::LessCarry, carry);
+        if let Some(step) = self.carry(a, b) {
+            return step;
         }
         match self.shared_part(a, b) {
-            Some((x, y, _)) => {
-                let less = self.ult(x, y);
-                self.by(Rule::LessHigh, less)
-            }
-            None => self.intern(Sort::Bool, Op::Ult(a, b)),
+            Some((x, y, _)) => Step::same(Rule::LessHigh, Ask::Below(x, y)),
+            None => Step::Is(self.intern(Sort::Bool, Op::Ult(a, b))),
         }
     }
 
@@ -138,57 +148,54 @@ impl Pool {
     }
 
     /// `term = c`, where the operator of `term` lets the constant through.
-    pub(super) fn equals_const(&mut self, term: Term, c: u128) -> Option<Term> {
+    pub(super) fn equals_const(&mut self, term: Term, c: u128) -> Option<Step> {
         let width = self.width(term);
-        let test = match self.op(term) {
-            Op::Sub(x, y) if c == 0 => (Rule::EqSub, self.eq(x, y)),
+        let join = |rule, how, of| Step::Join { rule, how, of };
+        Some(match self.op(term) {
+            Op::Sub(x, y) if c == 0 => Step::same(Rule::EqSub, Ask::Equal(x, y)),
             Op::Xor(x, y) => match self.as_const(y) {
-                Some(k) => (Rule::EqXor, self.in_range(x, c ^ k, c ^ k)),
-                None if c == 0 => (Rule::EqXor, self.eq(x, y)),
-                None if width == 1 => (Rule::EqXor, self.ne(x, y)),
+                Some(k) => Step::same(Rule::EqXor, self.range(x, c ^ k, c ^ k)),
+                None if c == 0 => Step::same(Rule::EqXor, Ask::Equal(x, y)),
+                None if width == 1 => Step::not(Rule::EqXor, Ask::Equal(x, y)),
                 None => return None,
             },
             Op::Or(x, y) if c == 0 => {
-                let (x, y) = (self.in_range(x, 0, 0), self.in_range(y, 0, 0));
-                (Rule::EqOrZero, self.and(x, y))
+                join(Rule::EqOrZero, How::And, [self.range(x, 0, 0), self.range(y, 0, 0)])
             }
             Op::Or(x, y) if width == 1 => {
-                let (x, y) = (self.in_range(x, 1, 1), self.in_range(y, 1, 1));
-                (Rule::EqBit, self.or(x, y))
+                join(Rule::EqBit, How::Or, [self.range(x, 1, 1), self.range(y, 1, 1)])
             }
             Op::And(x, y) => match self.as_const(y) {
-                Some(m) => (Rule::EqMask, self.equals_under_mask(x, m, c)?),
+                Some(m) => self.equals_under_mask(x, m, c)?,
                 None if c == mask(width) => {
-                    let (x, y) = (self.in_range(x, c, c), self.in_range(y, c, c));
-                    (Rule::EqAndOnes, self.and(x, y))
+                    join(Rule::EqAndOnes, How::And, [self.range(x, c, c), self.range(y, c, c)])
                 }
                 None => return None,
             },
             Op::Concat(a, b) => {
                 let low = self.width(b);
                 let (high_c, low_c) = (c >> low, c & mask(low));
-                let (a, b) = (self.in_range(a, high_c, high_c), self.in_range(b, low_c, low_c));
-                (Rule::EqConcat, self.and(a, b))
+                let of = [self.range(a, high_c, high_c), self.range(b, low_c, low_c)];
+                join(Rule::EqConcat, How::And, of)
             }
             Op::Mul(x, k) => {
                 // k = 2^t * odd: the product's low t bits are zero, the others fix x's low bits.
                 let k = self.as_const(k)?;
                 let t = k.trailing_zeros() as u8;
                 if c & mask(t) != 0 {
-                    (Rule::EqProduct, self.boolean(false))
+                    Step::same(Rule::EqProduct, Ask::Is(self.boolean(false)))
                 } else {
                     let wanted = value::mul(width - t, c >> t, value::odd_inverse(k >> t));
                     let low = self.slice(0, width - t, x);
-                    (Rule::EqProduct, self.in_range(low, wanted, wanted))
+                    Step::same(Rule::EqProduct, self.range(low, wanted, wanted))
                 }
             }
             _ => return None,
-        };
-        Some(self.by(test.0, test.1))
+        })
     }
 
     /// `x & m = c`, run by run of `m`; only where it tells bytes apart.
-    fn equals_under_mask(&mut self, x: Term, m: u128, c: u128) -> Option<Term> {
+    fn equals_under_mask(&mut self, x: Term, m: u128, c: u128) -> Option<Step> {
         const MOST_RUNS: usize = 16;
         if self.width(x) <= 8 {
             return None;
@@ -204,95 +211,88 @@ impl Pool {
         if runs.len() > MOST_RUNS || c & !m != 0 {
             return None;
         }
-        let mut all = self.boolean(true);
-        for (lo, width) in runs {
+        let part = |(lo, width): (u8, u8)| {
             let (part, wanted) = (self.slice(lo, width, x), value::extract(width, lo, c));
-            let equal = self.in_range(part, wanted, wanted);
-            all = self.and(all, equal);
-        }
-        Some(all)
+            self.range(part, wanted, wanted)
+        };
+        Some(Step::All { rule: Rule::EqMask, of: runs.into_iter().map(part).collect() })
     }
 
-    fn eq_terms(&mut self, a: Term, b: Term) -> Term {
-        if let Some((rule, equal)) = self.simpler_equality(a, b) {
-            return self.by(rule, equal);
-        }
-        self.intern(Sort::Bool, Op::Eq(a, b))
-    }
-
-    fn simpler_equality(&mut self, a: Term, b: Term) -> Option<(Rule, Term)> {
+    fn simpler_equality(&mut self, a: Term, b: Term) -> Option<Step> {
         if let Some((x, y)) = self.narrowed_pair(a, b) {
-            return Some((Rule::EqExtend, self.eq(x, y)));
+            return Some(Step::same(Rule::EqExtend, Ask::Equal(x, y)));
         }
         if let Some(cut) = self.common_cut(a, b) {
             let width = self.width(a);
             let [high_a, high_b] = [a, b].map(|t| self.slice(cut, width - cut, t));
             let [low_a, low_b] = [a, b].map(|t| self.slice(0, cut, t));
-            let (high, low) = (self.eq(high_a, high_b), self.eq(low_a, low_b));
-            return Some((Rule::EqConcat, self.and(high, low)));
+            let of = [Ask::Equal(high_a, high_b), Ask::Equal(low_a, low_b)];
+            return Some(Step::Join { rule: Rule::EqConcat, how: How::And, of });
         }
         if let (Some((c, k, l)), Some((d, m, n))) = (self.const_branches(a), self.const_branches(b))
         {
+            // Equality of truth values asks nothing further.
             if (k, l) == (m, n) {
-                return Some((Rule::EqTruth, self.eq(c, d)));
+                return Some(Step::same(Rule::EqTruth, Ask::Is(self.eq(c, d))));
             }
             if (k, l) == (n, m) {
-                return Some((Rule::EqTruth, self.xor(c, d)));
+                return Some(Step::same(Rule::EqTruth, Ask::Is(self.xor(c, d))));
             }
         }
         for (choice, other) in [(a, b), (b, a)] {
             let Op::Ite(c, x, y) = self.op(choice) else { continue };
-            if x == other {
-                let equal = self.eq(y, other);
-                return Some((Rule::EqIte, self.or(c, equal)));
-            }
-            if y == other {
-                let (not, equal) = (self.not(c), self.eq(x, other));
-                return Some((Rule::EqIte, self.or(not, equal)));
-            }
+            let (c, left) = if x == other {
+                (c, y)
+            } else if y == other {
+                (self.not(c), x)
+            } else {
+                continue;
+            };
+            let of = [Ask::Is(c), Ask::Equal(left, other)];
+            return Some(Step::Join { rule: Rule::EqIte, how: How::Or, of });
         }
         match (self.op(a), self.op(b)) {
             (Op::Not(x), Op::Not(y)) | (Op::Neg(x), Op::Neg(y)) => {
-                Some((Rule::EqUnary, self.eq(x, y)))
+                Some(Step::same(Rule::EqUnary, Ask::Equal(x, y)))
             }
-            (Op::Sub(x, y), Op::Sub(v, w)) if x == v => Some((Rule::EqShared, self.eq(y, w))),
-            (Op::Sub(x, y), Op::Sub(v, w)) if y == w => Some((Rule::EqShared, self.eq(x, v))),
-            (Op::Add(x, y), Op::Add(v, w)) => {
-                let (x, y, v, w) = shared_first(x, y, v, w)?;
-                (x == v).then(|| (Rule::EqShared, self.eq(y, w)))
+            (Op::Sub(x, y), Op::Sub(v, w)) if x == v => {
+                Some(Step::same(Rule::EqShared, Ask::Equal(y, w)))
             }
-            (Op::Xor(x, y), Op::Xor(v, w)) => {
+            (Op::Sub(x, y), Op::Sub(v, w)) if y == w => {
+                Some(Step::same(Rule::EqShared, Ask::Equal(x, v)))
+            }
+            (Op::Add(x, y), Op::Add(v, w)) | (Op::Xor(x, y), Op::Xor(v, w)) => {
                 let (x, y, v, w) = shared_first(x, y, v, w)?;
-                (x == v).then(|| (Rule::EqShared, self.eq(y, w)))
+                (x == v).then(|| Step::same(Rule::EqShared, Ask::Equal(y, w)))
             }
             (Op::Add(x, y) | Op::Xor(x, y), _) if x == b || y == b => {
                 let other = if x == b { y } else { x };
-                Some((Rule::EqShared, self.in_range(other, 0, 0)))
+                Some(Step::same(Rule::EqShared, self.range(other, 0, 0)))
             }
             (_, Op::Add(x, y) | Op::Xor(x, y)) if x == a || y == a => {
                 let other = if x == a { y } else { x };
-                Some((Rule::EqShared, self.in_range(other, 0, 0)))
+                Some(Step::same(Rule::EqShared, self.range(other, 0, 0)))
             }
             _ => None,
         }
     }
 
     /// `x + y < x`, the carry of a sum, and `x < x + y`, where the constant or the facts tell when.
-    fn carry(&mut self, a: Term, b: Term) -> Option<Term> {
-        let max = mask(self.width(a));
+    fn carry(&mut self, a: Term, b: Term) -> Option<Step> {
+        let (rule, max) = (Some(Rule::LessCarry), mask(self.width(a)));
         for (sum, x, carries) in [(a, b, true), (b, a, false)] {
             let Op::Add(p, q) = self.op(sum) else { continue };
             let Some(y) = (p == x).then_some(q).or((q == x).then_some(p)) else { continue };
             if let Some(c) = self.as_const(y) {
                 // The sum wraps for the c greatest values of x.
-                let wraps = self.in_range(x, max - c + 1, max);
-                return Some(if carries { wraps } else { self.not(wraps) });
+                let ask = self.range(x, max - c + 1, max);
+                return Some(Step::Other { rule, ask, negated: !carries });
             }
             let never_wraps =
                 self.facts(x).max.checked_add(self.facts(y).max).is_some_and(|s| s <= max);
             if never_wraps {
-                let zero = self.in_range(y, 0, 0);
-                return Some(if carries { self.boolean(false) } else { self.not(zero) });
+                let ask = if carries { Ask::Is(self.boolean(false)) } else { self.range(y, 0, 0) };
+                return Some(Step::Other { rule, ask, negated: !carries });
             }
         }
         None

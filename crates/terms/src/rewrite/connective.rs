@@ -3,8 +3,6 @@
 //! Bool terms are in negation normal form: `Not` stands on comparisons only. Interval tests of
 //! one term (`lo <= x`, `x < hi`, `x != c`) are merged where the result is one interval.
 
-use rustc_hash::FxHashMap;
-
 use super::Rule;
 use crate::memo::Question;
 use crate::pool::Pool;
@@ -55,15 +53,15 @@ impl Pool {
         self.intern(sort, Op::Not(a))
     }
 
-    /// The negation of a connective, by De Morgan, without recursion over its depth.
+    /// The negation of a connective, by De Morgan, without recursion over its depth. A condition that
+    /// grows clause by clause is negated clause by clause: what was negated before is known.
     fn negate(&mut self, root: Term) -> Term {
         let is_connective = |pool: &Pool, t: Term| {
             pool.is_bool(t) && matches!(pool.op(t), Op::And(..) | Op::Or(..) | Op::Ite(..))
         };
-        let mut negated: FxHashMap<Term, Term> = FxHashMap::default();
         let mut stack = vec![root];
         while let Some(&top) = stack.last() {
-            if negated.contains_key(&top) {
+            if self.negations.contains_key(&top) {
                 stack.pop();
                 continue;
             }
@@ -75,19 +73,19 @@ impl Pool {
             };
             let pending = stack.len();
             for part in parts {
-                if is_connective(self, part) {
-                    if !negated.contains_key(&part) {
-                        stack.push(part);
-                    }
-                } else {
-                    let not = self.not(part);
-                    negated.insert(part, not);
+                if !is_connective(self, part) {
+                    self.not(part);
+                } else if !self.negations.contains_key(&part) {
+                    stack.push(part);
                 }
             }
             if stack.len() > pending {
                 continue;
             }
-            let [a, b] = parts.map(|part| negated[&part]);
+            let [a, b] = parts.map(|part| match self.negations.get(&part) {
+                Some(&known) => known,
+                None => self.not(part),
+            });
             let result = match (self.op(top), condition) {
                 (Op::And(..), _) => self.or(a, b),
                 (Op::Or(..), _) => self.and(a, b),
@@ -95,10 +93,10 @@ impl Pool {
                 (_, None) => unreachable!("only connectives are pushed"),
             };
             self.by(Rule::NotConnective, result);
-            negated.insert(top, result);
+            self.negations.insert(top, result);
             stack.pop();
         }
-        negated[&root]
+        self.negations[&root]
     }
 
     /// Whether one is the complement of the other.

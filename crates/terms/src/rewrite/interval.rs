@@ -8,6 +8,7 @@
 //! `x - first <u n` otherwise.
 
 use super::Rule;
+use super::ask::{Ask, Step};
 use crate::pool::Pool;
 use crate::term::{Op, Sort, Term, mask};
 use crate::value;
@@ -137,7 +138,7 @@ impl Pool {
         }
         match left.intersect(self.width(x), right) {
             Cut::Nothing => Some(self.boolean(false)),
-            Cut::One(both) => Some(self.in_interval(x, both)),
+            Cut::One(both) => Some(self.answer(Ask::In(x, both))),
             Cut::Everything | Cut::Several => None,
         }
     }
@@ -145,53 +146,55 @@ impl Pool {
     /// The test that `term` is in an interval from `first` up to `last`, modulo 2^width; the whole
     /// circle if `last + 1 = first`.
     pub(super) fn in_range(&mut self, term: Term, first: u128, last: u128) -> Term {
+        let ask = self.range(term, first, last);
+        self.answer(ask)
+    }
+
+    /// The same as a question.
+    pub(super) fn range(&mut self, term: Term, first: u128, last: u128) -> Ask {
         if value::add(self.width(term), last, 1) == first {
-            return self.boolean(true);
+            return Ask::Is(self.boolean(true));
         }
-        self.in_interval(term, Interval { first, last })
+        Ask::In(term, Interval { first, last })
     }
 
     /// The test of a narrow term, given what of an interval and of its complement is left. An
     /// arc cut by an arc may fall in two; then its complement does not.
-    fn in_cut(&mut self, narrow: Term, inside: Cut, outside: Cut) -> Term {
-        let test = match (inside, outside) {
-            (Cut::Nothing, _) => self.boolean(false),
-            (Cut::Everything, _) => self.boolean(true),
-            (Cut::One(interval), _) => self.in_interval(narrow, interval),
-            (Cut::Several, Cut::One(interval)) => {
-                let within = self.in_interval(narrow, interval);
-                self.not(within)
-            }
+    fn in_cut(&mut self, narrow: Term, inside: Cut, outside: Cut) -> Step {
+        let rule = Rule::IntervalNarrow;
+        match (inside, outside) {
+            (Cut::Nothing, _) => Step::same(rule, Ask::Is(self.boolean(false))),
+            (Cut::Everything, _) => Step::same(rule, Ask::Is(self.boolean(true))),
+            (Cut::One(interval), _) => Step::same(rule, Ask::In(narrow, interval)),
+            (Cut::Several, Cut::One(interval)) => Step::not(rule, Ask::In(narrow, interval)),
             (Cut::Several, _) => unreachable!("what an arc leaves of an arc is an arc"),
-        };
-        self.by(Rule::IntervalNarrow, test)
+        }
     }
 
-    /// The test that `term` is in `interval`, simplified.
-    pub(super) fn in_interval(&mut self, term: Term, interval: Interval) -> Term {
+    /// One step towards the test that `term` is in `interval`.
+    pub(super) fn interval_step(&mut self, term: Term, interval: Interval) -> Step {
         let width = self.width(term);
         let Interval { first, last } = interval;
         let facts = self.facts(term);
         // A value outside what the facts allow is neither here nor there.
         if facts.min == facts.max {
-            return self.boolean(interval.contains(width, facts.min));
+            return Step::Is(self.boolean(interval.contains(width, facts.min)));
         }
         let complement = interval.complement(width);
         // One value left out; and one atom for a bit, so that both its values meet in it.
         let is_exclusion = first != last && complement.first == complement.last;
         if is_exclusion || width == 1 && first == 0 {
-            let excluded = self.in_interval(term, complement);
-            return self.not(excluded);
+            return Step::Other { rule: None, ask: Ask::In(term, complement), negated: true };
         }
-        if let Some(test) = self.in_choices(term, interval) {
-            return test;
+        if let Some(step) = self.in_choices(term, interval) {
+            return step;
         }
         match self.op(term) {
             Op::Add(x, c) => {
                 if let Some(c) = self.as_const(c) {
-                    let test =
-                        self.in_range(x, value::sub(width, first, c), value::sub(width, last, c));
-                    return self.by(Rule::IntervalShift, test);
+                    let ask =
+                        self.range(x, value::sub(width, first, c), value::sub(width, last, c));
+                    return Step::same(Rule::IntervalShift, ask);
                 }
             }
             Op::Neg(x) => return self.reflected(x, 0, interval),
@@ -211,34 +214,33 @@ impl Pool {
                 return self.in_cut(x, cut(interval), cut(complement));
             }
             Op::Sub(x, y) => {
-                if let Some(test) = self.difference_sign(x, y, interval) {
-                    return test;
+                if let Some(step) = self.difference_sign(x, y, interval) {
+                    return step;
                 }
             }
             // High bits in an interval: the whole term in one. (The sign flag, the lead byte of a
             // UTF-8 sequence.)
             Op::Extract { lo, arg } if lo + width == self.width(arg) => {
-                let test = self.in_range(arg, first << lo, last << lo | mask(lo));
-                return self.by(Rule::IntervalOfHigh, test);
+                let ask = self.range(arg, first << lo, last << lo | mask(lo));
+                return Step::same(Rule::IntervalOfHigh, ask);
             }
             // The bits above the extract are zero in every value.
             Op::Extract { lo: 0, arg } if self.facts(arg).max <= mask(width) => {
                 let Interval { first, last } = if first <= last { interval } else { complement };
-                let within = self.in_range(arg, first, last);
-                let test = if first == interval.first { within } else { self.not(within) };
-                return self.by(Rule::IntervalLow, test);
+                let ask = self.range(arg, first, last);
+                let negated = first != interval.first;
+                return Step::Other { rule: Some(Rule::IntervalLow), ask, negated };
             }
             Op::Extract { lo: 0, arg } => {
                 if let Some(sum) = self.low_bits(width, arg) {
-                    let test = self.in_interval(sum, interval);
-                    return self.by(Rule::IntervalLowBits, test);
+                    return Step::same(Rule::IntervalLowBits, Ask::In(sum, interval));
                 }
             }
             Op::Concat(a, b) => {
                 let low = self.width(b);
                 if first & mask(low) == 0 && last & mask(low) == mask(low) {
-                    let test = self.in_range(a, first >> low, last >> low);
-                    return self.by(Rule::IntervalHigh, test);
+                    let ask = self.range(a, first >> low, last >> low);
+                    return Step::same(Rule::IntervalHigh, ask);
                 }
                 if let Some(low_value) = self.as_const(b) {
                     return self.in_scaled(a, low, low_value, interval, complement);
@@ -250,33 +252,30 @@ impl Pool {
                 }
             }
             Op::Table(table, index) => {
-                if let Some(test) = self.in_table(table, index, interval) {
-                    return test;
+                if let Some(step) = self.in_table(table, index, interval) {
+                    return step;
                 }
             }
             Op::Ite(condition, a, b) => {
-                if let Some(test) = self.in_ite(condition, a, b, interval) {
-                    return test;
+                if let Some(step) = self.in_ite(condition, a, b, interval) {
+                    return step;
                 }
             }
             _ => {}
         }
         if first == last
-            && let Some(test) = self.equals_const(term, first)
+            && let Some(step) = self.equals_const(term, first)
         {
-            return test;
+            return step;
         }
         // Bounds beyond the facts are pushed to the ends of the number line.
         if facts.min > 0 || facts.max < mask(width) {
-            let allowed = Interval { first: facts.min, last: facts.max };
+            let (rule, allowed) =
+                (Rule::IntervalFacts, Interval { first: facts.min, last: facts.max });
             match allowed.intersect(width, interval) {
-                Cut::Nothing => {
-                    let test = self.boolean(false);
-                    return self.by(Rule::IntervalFacts, test);
-                }
+                Cut::Nothing => return Step::same(rule, Ask::Is(self.boolean(false))),
                 Cut::One(inside) if inside == allowed => {
-                    let test = self.boolean(true);
-                    return self.by(Rule::IntervalFacts, test);
+                    return Step::same(rule, Ask::Is(self.boolean(true)));
                 }
                 Cut::One(inside) => {
                     // All but one of the values that there are; of two, the test is for the larger.
@@ -284,48 +283,45 @@ impl Pool {
                         && outside.first == outside.last
                         && (inside.first != inside.last || inside.first < outside.first)
                     {
-                        let excluded = self.in_interval(term, outside);
-                        let test = self.not(excluded);
-                        return self.by(Rule::IntervalFacts, test);
+                        return Step::not(rule, Ask::In(term, outside));
                     }
                     let first = if inside.first == facts.min { 0 } else { inside.first };
                     let last = if inside.last == facts.max { mask(width) } else { inside.last };
                     let wider =
                         if inside.first == inside.last { inside } else { Interval { first, last } };
                     if wider != interval {
-                        let test = self.in_interval(term, wider);
-                        return self.by(Rule::IntervalFacts, test);
+                        return Step::same(rule, Ask::In(term, wider));
                     }
                 }
                 _ => {}
             }
         }
-        self.interval_literal(term, interval)
+        Step::Is(self.interval_literal(term, interval))
     }
 
     /// `c - x in [first, last]` is `x in [c - last, c - first]`.
-    fn reflected(&mut self, x: Term, c: u128, interval: Interval) -> Term {
+    fn reflected(&mut self, x: Term, c: u128, interval: Interval) -> Step {
         let width = self.width(x);
         let first = value::sub(width, c, interval.last);
-        let test = self.in_range(x, first, value::sub(width, c, interval.first));
-        self.by(Rule::IntervalReflect, test)
+        let ask = self.range(x, first, value::sub(width, c, interval.first));
+        Step::same(Rule::IntervalReflect, ask)
     }
 
     /// The sign of `x - y`, where neither is negative and so the difference does not overflow.
-    fn difference_sign(&mut self, x: Term, y: Term, interval: Interval) -> Option<Term> {
+    fn difference_sign(&self, x: Term, y: Term, interval: Interval) -> Option<Step> {
         let width = self.width(x);
         let (least, max) = (1u128 << (width - 1), mask(width));
         if self.facts(x).max >= least || self.facts(y).max >= least {
             return None;
         }
-        let test = match (interval.first, interval.last) {
-            (first, last) if (first, last) == (least, max) => self.ult(x, y),
-            (first, last) if (first, last) == (least, 0) => self.ule(x, y),
-            (0, last) if last == least - 1 => self.ule(y, x),
-            (1, last) if last == least - 1 => self.ult(y, x),
+        let rule = Rule::IntervalDifference;
+        Some(match (interval.first, interval.last) {
+            (first, last) if (first, last) == (least, max) => Step::same(rule, Ask::Below(x, y)),
+            (first, last) if (first, last) == (least, 0) => Step::not(rule, Ask::Below(y, x)),
+            (0, last) if last == least - 1 => Step::not(rule, Ask::Below(x, y)),
+            (1, last) if last == least - 1 => Step::same(rule, Ask::Below(y, x)),
             _ => return None,
-        };
-        Some(self.by(Rule::IntervalDifference, test))
+        })
     }
 
     /// `a * 2^low + k in interval`, without overflow: `a` is in the interval of quotients.
@@ -336,39 +332,39 @@ impl Pool {
         k: u128,
         interval: Interval,
         complement: Interval,
-    ) -> Term {
-        if interval.first > interval.last {
-            let outside = self.in_scaled(a, low, k, complement, interval);
-            return self.not(outside);
-        }
+    ) -> Step {
+        let negated = interval.first > interval.last;
+        let interval = if negated { complement } else { interval };
         // The least and greatest `a` with `first <= a * 2^low + k <= last`.
         let first = (interval.first >> low) + u128::from(interval.first & mask(low) > k);
         let last = (interval.last >> low).checked_sub(u128::from(interval.last & mask(low) < k));
-        let test = match last {
-            Some(last) if first <= last => self.in_range(a, first, last),
-            _ => self.boolean(false),
+        let ask = match last {
+            Some(last) if first <= last => self.range(a, first, last),
+            _ => Ask::Is(self.boolean(false)),
         };
-        self.by(Rule::IntervalHigh, test)
+        Step::Other { rule: Some(Rule::IntervalHigh), ask, negated }
     }
 
     /// `x / c in [first, last]` with a constant `c > 0` is `x in [first * c, last * c + c - 1]`.
-    fn in_quotient(&mut self, x: Term, c: u128, interval: Interval, complement: Interval) -> Term {
-        if interval.first > interval.last {
-            let outside = self.in_quotient(x, c, complement, interval);
-            return self.not(outside);
-        }
+    fn in_quotient(&mut self, x: Term, c: u128, interval: Interval, complement: Interval) -> Step {
+        let negated = interval.first > interval.last;
+        let interval = if negated { complement } else { interval };
         let max = mask(self.width(x));
         let first = interval.first.checked_mul(c).filter(|&first| first <= max);
         let last = interval.last.checked_mul(c).and_then(|last| last.checked_add(c - 1));
-        let test = match first {
-            Some(first) => self.in_range(x, first, last.unwrap_or(max).min(max)),
-            None => self.boolean(false),
+        let ask = match first {
+            Some(first) => self.range(x, first, last.unwrap_or(max).min(max)),
+            None => Ask::Is(self.boolean(false)),
         };
-        self.by(Rule::IntervalQuotient, test)
+        Step::Other { rule: Some(Rule::IntervalQuotient), ask, negated }
     }
 
     /// The familiar literal for an interval.
-    fn interval_literal(&mut self, term: Term, Interval { first, last }: Interval) -> Term {
+    pub(super) fn interval_literal(
+        &mut self,
+        term: Term,
+        Interval { first, last }: Interval,
+    ) -> Term {
         let width = self.width(term);
         let (max, least) = (mask(width), 1u128 << (width - 1));
         let less = |pool: &mut Pool, op: fn(Term, Term) -> Op, x: Term, c: u128| {

@@ -7,12 +7,14 @@
 //! Rules for writing rules:
 //! 1. A rule makes the term smaller, or brings it closer to normal form; no rule undoes another.
 //! 2. A rule looks at most three levels deep and never walks a chain; where it must (low bits of
-//!    a sum), the walk is bounded by [`Pool::MAX_PUSH`] and remembered.
+//!    a sum), the walk is bounded by [`Pool::MAX_PUSH`] and remembered. What a test of a term says
+//!    about its operands is a question for `ask.rs`, whose walks are on no call stack.
 //! 3. A rule has a name in `rule.rs` and reports each application through [`Pool::by`].
 //! 4. A rule holds for all values, SMT-LIB's division by zero included; it is checked at small
 //!    widths for all of them (`tests/rewrites.rs`).
 
 mod arith;
+mod ask;
 mod bitwise;
 mod choice;
 mod compare;
@@ -24,6 +26,7 @@ mod select;
 mod slice;
 mod table;
 
+pub(crate) use ask::Ask;
 pub(crate) use interval::Interval;
 pub(crate) use rule::Rule;
 pub use rule::RuleCounts;

@@ -132,22 +132,38 @@ impl Pool {
         }
     }
 
-    /// The low bits of a sum, worked out from low bits all the way down; `None` if it is no sum.
+    /// The low bits of a sum, worked out from low bits all the way down; `None` if it is no sum. Sums
+    /// of sums are walked with a stack of their own.
     pub(super) fn low_bits(&mut self, width: u8, sum: Term) -> Option<Term> {
-        if !self.is_sum(sum) || self.depth == Pool::MAX_PUSH {
+        let outside = self.depth;
+        if !self.is_sum(sum) || outside == Pool::MAX_PUSH {
             return None;
         }
-        if let Some(&known) = self.low_bits.get(&(sum, width)) {
-            return Some(known);
+        let mut open = vec![(sum, outside)];
+        'sums: while let Some(&(sum, depth)) = open.last() {
+            if self.low_bits.contains_key(&(sum, width)) {
+                open.pop();
+                continue;
+            }
+            self.depth = depth + 1;
+            let goes_on = |pool: &Pool, t: Term| pool.is_sum(t) && depth + 1 < Pool::MAX_PUSH;
+            for operand in self.operands(sum) {
+                if !goes_on(self, operand) {
+                    self.slice(0, width, operand);
+                } else if !self.low_bits.contains_key(&(operand, width)) {
+                    open.push((operand, depth + 1));
+                    continue 'sums;
+                }
+            }
+            let low = self.map_sum(sum, |pool, t| match pool.low_bits.get(&(t, width)) {
+                Some(&low) if goes_on(pool, t) => low,
+                _ => pool.slice(0, width, t),
+            });
+            self.low_bits.insert((sum, width), low);
+            open.pop();
         }
-        self.depth += 1;
-        let low = self.map_sum(sum, |pool, t| match pool.low_bits(width, t) {
-            Some(low) => low,
-            None => pool.slice(0, width, t),
-        });
-        self.depth -= 1;
-        self.low_bits.insert((sum, width), low);
-        Some(low)
+        self.depth = outside;
+        Some(self.low_bits[&(sum, width)])
     }
 
     /// Whether a slice of the term is simpler than an extract of it.

@@ -4,6 +4,7 @@
 //! test through a table of flags ends as a read of truth values.
 
 use super::Rule;
+use super::ask::{Ask, Step};
 use super::interval::Interval;
 use crate::pool::Pool;
 use crate::term::{Op, Sort, TableId, Term, mask};
@@ -139,7 +140,7 @@ impl Pool {
         table: TableId,
         index: Term,
         interval: Interval,
-    ) -> Option<Term> {
+    ) -> Option<Step> {
         if !self.is_mappable(table, index) {
             return None;
         }
@@ -154,18 +155,18 @@ impl Pool {
                 accepted
             }
         };
-        let test = match accepted {
-            Accepted::None => self.boolean(false),
-            Accepted::All => self.boolean(true),
-            Accepted::Range(first, last) => self.in_range(index, first, last),
-            Accepted::Wrapped(interval) => self.in_interval(index, interval),
+        let ask = match accepted {
+            Accepted::None => Ask::Is(self.boolean(false)),
+            Accepted::All => Ask::Is(self.boolean(true)),
+            Accepted::Range(first, last) => self.range(index, first, last),
+            Accepted::Wrapped(interval) => Ask::In(index, interval),
             Accepted::Scattered => return None,
             Accepted::Others(truths) => {
                 let read = self.table(truths, index);
-                self.in_range(read, 1, 1)
+                self.range(read, 1, 1)
             }
         };
-        Some(self.by(Rule::IntervalTable, test))
+        Some(Step::same(Rule::IntervalTable, ask))
     }
 
     fn accepted_indices(
