@@ -19,8 +19,8 @@ use tracing::{debug, info, info_span};
 
 use super::guarded::{Answer, Teller};
 use super::lengths::charge_same;
-use super::{Arguments, Choice, Resize, Told, is_the_original};
 use super::stage::Stage;
+use super::{Arguments, Choice, Resize, Told, is_the_original};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
 use crate::outcome::Outcome;

@@ -21,8 +21,8 @@ use tracing::info;
 use super::Resize;
 use super::job::{Allowed, Found, Halt, Job, Way};
 use super::oracle::Runner;
-use super::weakening::{MEASURING, SLOW};
 use super::stage::Stage;
+use super::weakening::{MEASURING, SLOW};
 use crate::interrupt;
 
 /// A double that reveals no more than this share of the original keeps its length.

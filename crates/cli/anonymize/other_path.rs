@@ -24,9 +24,9 @@ use tracing::{info, info_span};
 use super::Choice;
 use super::base::wait;
 use super::job::{Found, Halt, Job, Proved};
+use super::stage::Stage;
 use super::starts::Start;
 use super::weakening::SLOW;
-use super::stage::Stage;
 use crate::follow::{Followed, native_ending, texts_without_zeros};
 use crate::interrupt;
 

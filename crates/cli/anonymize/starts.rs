@@ -18,8 +18,8 @@ use tracing::debug;
 
 use super::job::Job;
 use super::oracle::Runner;
-use super::weakening::SLOW;
 use super::stage::Stage;
+use super::weakening::SLOW;
 use crate::follow::{Followed, follow_on};
 use crate::interrupt;
 

@@ -13,8 +13,8 @@ use stunt_search::weaken::{Limits, Progress, Weakened, weaken};
 use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Halt, Job, Proved, Way};
-use super::starts::Start;
 use super::stage::Stage;
+use super::starts::Start;
 use crate::follow::Followed;
 use crate::interrupt;
 

@@ -11,7 +11,12 @@ use crate::{
     memory::{Access, AddressSpace, Mark},
 };
 
-use super::{Symbolic, access::Address, flags::low, shadow::{FlagTerms, put_flags}};
+use super::{
+    Symbolic,
+    access::Address,
+    flags::low,
+    shadow::{FlagTerms, put_flags},
+};
 
 impl Symbolic {
     /// Does a string instruction.

@@ -291,8 +291,7 @@ impl Pool {
             let never_wraps =
                 self.facts(x).max.checked_add(self.facts(y).max).is_some_and(|s| s <= max);
             if never_wraps {
-                let ask =
-                    if carries { Ask::Is(self.boolean(false)) } else { self.range(y, 0, 0) };
+                let ask = if carries { Ask::Is(self.boolean(false)) } else { self.range(y, 0, 0) };
                 return Some(Step::Other { rule, ask, negated: !carries });
             }
         }
