@@ -119,7 +119,7 @@ pub struct Limits {
     /// How many seconds a run may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
-    /// How much memory a run in the machine may use, such as 512M or 2G
+    /// How much memory a run in the machine, or all of a job, may use, such as 512M or 2G
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = crate::run::size)]
     memory: u64,
     /// How many seconds a run in the machine may take; without it, a minute for each second of

@@ -182,8 +182,9 @@ pub struct Arguments {
     /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
     #[arg(long, value_name = "CONDITION")]
     fails_if: Option<FailsIf>,
-    /// How many seconds the search for a better double may take: 20 if nothing is said, and 30 for a
-    /// program that is slow
+    /// How many seconds the job may take once the failure is known, but for the runs that prove the
+    /// double; when they are over, the best double so far is handed out. If nothing is said, the search
+    /// takes 20, 30 for a program that is slow, and the job 300
     #[arg(long, value_name = "SECONDS", env = "STUNT_TIME")]
     time: Option<u64>,
     /// How many times weaken and blackbox may run the program

@@ -11,7 +11,7 @@ use crate::{
     cpu::{Cpu, FlagKind},
 };
 
-use super::shadow::{FlagTerms, Noted};
+use super::shadow::{FlagTerms, Noted, put_flags};
 
 /// CF, ZF, SF and OF in `rflags`.
 const CF: u8 = 0;
@@ -19,6 +19,9 @@ const PF: u8 = 2;
 const ZF: u8 = 6;
 const SF: u8 = 7;
 const OF: u8 = 11;
+
+/// The flags that are followed: all but AF.
+pub(super) const FOLLOWED: u64 = 1 << CF | 1 << PF | 1 << ZF | 1 << SF | 1 << OF;
 
 /// The flags of a processor, as terms.
 pub(super) struct Flags<'a> {
@@ -246,8 +249,7 @@ impl<'a> Flags<'a> {
         {
             return r;
         }
-        let followed = 1u64 << CF | 1 << PF | 1 << ZF | 1 << SF | 1 << OF;
-        let word = self.pool.constant(64, u128::from(known & !followed));
+        let word = self.pool.constant(64, u128::from(known & !FOLLOWED));
         let flags = [
             (CF, self.carry()),
             (PF, self.parity()),
@@ -287,11 +289,16 @@ pub(super) fn flags_of_result(pool: &mut Pool, r: Term) -> Term {
 /// word, whether or not it depends on the input.
 pub(super) fn as_bits(pool: &mut Pool, cpu: &mut Cpu) -> Term {
     let known = cpu.flag_bits();
-    let word = match Flags::of(pool, cpu) {
-        Some(mut flags) => flags.word(known),
-        None => pool.constant(64, u128::from(known)),
+    let (word, followed) = match Flags::of(pool, cpu) {
+        Some(mut flags) => (flags.word(known), true),
+        None => (pool.constant(64, u128::from(known)), false),
     };
     cpu.note(FlagKind::Bits, Width::W8, known, 0);
     cpu.set(slots::FLAG_RESULT, known);
+    if followed {
+        // What is to replace them may fail, and then this is what they are.
+        let none = pool.constant(64, 0);
+        put_flags(cpu, FlagTerms::Result(word, none));
+    }
     word
 }

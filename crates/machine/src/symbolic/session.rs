@@ -13,11 +13,10 @@ use crate::{
 
 use super::{
     clauses::{Held, Pending},
-    flags::low,
+    flags::{FOLLOWED, low},
     guard::Guards,
     images::Image,
     layers::Layers,
-    shadow::Noted,
     units::Steps,
 };
 
@@ -473,12 +472,15 @@ impl Symbolic {
     /// Fixes a slot to its value, and forgets what it stood for.
     pub(super) fn pin_slot(&mut self, cpu: &mut Cpu, slot: Slot, why: Pin) {
         if slot == slots::FLAG_RESULT {
-            // Of flags that nobody reads, what was noted may be of another operation than the terms.
-            let read = |it: Noted| (it.kind, it.w) == (cpu.lazy().0, cpu.lazy().1);
-            if cpu.shadow.flags().is_some_and(read) {
-                let known = cpu.flag_bits();
+            if cpu.shadow.flags().is_some() {
+                let known = cpu.flag_bits() & FOLLOWED;
                 let word = super::flags::as_bits(&mut self.pool, cpu);
-                self.pin(word, known, why);
+                let followed = self.pool.constant(64, u128::from(FOLLOWED));
+                let word = self.pool.and(word, followed);
+                // Flags that nobody reads may be those of an older instruction than their terms.
+                if self.input.is_none() || self.value(word) == u128::from(known) {
+                    self.pin(word, known, why);
+                }
             }
             cpu.shadow.forget_flags();
         } else if let Some(term) = cpu.shadow.get(slot) {

@@ -122,7 +122,7 @@ pub fn given(program: &str, input: &str) -> Case {
 pub fn random(seed: u64) -> Result<Subject, String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     Ok(Subject {
-        program: random::assemble(seed)?,
+        program: random::assemble(seed, false)?,
         via: Via::StandardInput,
         input: (0..512).map(|_| rng.r#gen()).collect(),
         folder: scratch().join("random"),

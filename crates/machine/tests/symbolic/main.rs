@@ -3,7 +3,8 @@
 //! `checked::NAME` follows the files that a run of the tables of programs reads, and compares term
 //! by term with the values of the run. The outcome must be that of a run that is not followed.
 //! `own::NAME` does the same for programs that were written to reach every kind of operation,
-//! `random::N` for programs made of random instructions. `replay::NAME` runs other inputs that satisfy
+//! `random::N` for programs made of random instructions, and `attack_signals_anywhere` for such that are
+//! interrupted. `replay::NAME` runs other inputs that satisfy
 //! the tests of a run: they must end as it did. `ways::NAME` sends input on ways through the
 //! kernel and back: the tests must know it again. `linear` counts what a run keeps. `guarded::NAME` has
 //! invalid accesses under checked memory: the tests allow what would be as invalid, and nothing else.
@@ -63,8 +64,13 @@ fn main() -> ExitCode {
         trials.push(test(&format!("own::{name}"), move || small::check(&case)));
     }
     for seed in 0..random::PROGRAMS {
-        trials.push(test(&format!("random::{seed}"), move || random::check(seed)));
+        trials.push(test(&format!("random::{seed}"), move || random::check(seed, false)));
     }
+    trials.push(test("attack_signals_anywhere", || {
+        (0..random::INTERRUPTED).try_for_each(|seed| {
+            random::check(seed, true).map_err(|text| format!("program {seed}: {text}"))
+        })
+    }));
     for (name, case) in replay::cases() {
         trials.push(test(&format!("replay::{name}"), move || replay::check(&case)));
     }

@@ -3,7 +3,8 @@
 //!
 //! A program reads its input, loads all registers and the flags from it, does what chance says, and
 //! writes all registers, flags and memory. Addresses are those of its own data, some at an index
-//! that depends on the input. The seed decides everything.
+//! that depends on the input. Some are interrupted, again and again: by a timer, and by accesses that
+//! fail between other instructions; a handler goes on after those. The seed decides everything.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,12 +16,15 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_machine::linux::InputPlace;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::{Pin, TestKind};
 
 use crate::build;
 use crate::follow::{Subject, difference};
 
 /// How many programs there are.
 pub const PROGRAMS: u64 = 64;
+/// How many more there are that are interrupted.
+pub const INTERRUPTED: u64 = 32;
 /// Instructions of a program, without those that load its input again.
 const LENGTH: usize = 160;
 /// Bytes of input, and of all data.
@@ -134,7 +138,53 @@ struct Text {
     rng: ChaCha8Rng,
     lines: String,
     labels: u32,
+    /// Whether some accesses fail.
+    interrupted: bool,
 }
+
+/// Handles signals from now on, and asks for one every few nanoseconds, of which an instruction takes
+/// one. What the handler is given is pinned; it changes flags and registers, which come back.
+const HANDLING: &str = "\
+mov eax, 13
+mov edi, 11
+lea rsi, action[rip]
+xor edx, edx
+mov r10d, 8
+syscall
+mov eax, 13
+mov edi, 14
+syscall
+mov eax, 222
+mov edi, 1
+xor esi, esi
+lea rdx, timer[rip]
+syscall
+mov eax, 223
+mov edi, timer[rip]
+xor esi, esi
+lea rdx, every[rip]
+xor r10d, r10d
+syscall";
+
+/// The handler: after a failed access, which has seven bytes, it goes on behind it.
+const HANDLER: &str = "\
+handler:
+cmp edi, 11
+jne 8f
+add qword ptr [rdx+0xa8], 7
+8:
+xor eax, eax
+ret
+restorer:
+mov eax, 15
+syscall
+.data
+.balign 8
+action: .quad handler, 0x04000004, restorer, 0
+timer: .quad 0";
+
+/// An access that fails: `mov al, [0]`, in its longest form.
+const FAILING: &str = ".byte 0x8a, 0x04, 0x25, 0, 0, 0, 0";
 
 impl Text {
     fn line(&mut self, text: &str) {
@@ -192,6 +242,9 @@ impl Text {
 
     /// One random instruction, or a few that belong together.
     fn step(&mut self) {
+        if self.interrupted && self.rng.gen_ratio(1, 5) {
+            self.line(FAILING);
+        }
         let w = self.rng.gen_range(0..4);
         let (a, b) = (self.register(w), self.register(w));
         let cc = CONDITIONS[self.rng.gen_range(0..16)];
@@ -417,12 +470,16 @@ impl Text {
 }
 
 /// The text of a program.
-fn program(seed: u64) -> String {
-    let mut text = Text { rng: ChaCha8Rng::seed_from_u64(seed), lines: String::new(), labels: 0 };
+fn program(seed: u64, interrupted: bool) -> String {
+    let rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut text = Text { rng, lines: String::new(), labels: 0, interrupted };
     text.line(".intel_syntax noprefix\n.globl _start\n_start:");
     text.line(&format!(
         "xor eax, eax\nxor edi, edi\nlea rsi, data[rip]\nmov edx, {INPUT}\nsyscall"
     ));
+    if interrupted {
+        text.line(HANDLING);
+    }
     text.line(
         "lea r15, data[rip]\nmov eax, [r15+500]\nand eax, 0x8d5\nor eax, 0x202\npush rax\npopfq",
     );
@@ -449,15 +506,21 @@ fn program(seed: u64) -> String {
     ending += &format!("mov eax, 1\nmov edi, 1\nmov rsi, r15\nmov edx, {}\nsyscall\n", DATA + 408);
     ending += "mov eax, 60\nxor edi, edi\nsyscall\n";
     text.line(&ending);
+    if interrupted {
+        let every = text.rng.gen_range(60..200);
+        text.line(HANDLER);
+        text.line(&format!("every: .quad 0, {every}, 0, {every}"));
+    }
     text.line(&format!(".bss\n.balign 64\ndata: .skip {}\n", DATA + 512));
     text.lines
 }
 
-pub fn assemble(seed: u64) -> Result<PathBuf, String> {
+pub fn assemble(seed: u64, interrupted: bool) -> Result<PathBuf, String> {
     let folder = build::scratch().join("random");
     fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let (source, path) = (folder.join(format!("{seed}.s")), folder.join(seed.to_string()));
-    fs::write(&source, program(seed)).map_err(|error| error.to_string())?;
+    let name = if interrupted { format!("{seed}-interrupted") } else { seed.to_string() };
+    let (source, path) = (folder.join(format!("{name}.s")), folder.join(name));
+    fs::write(&source, program(seed, interrupted)).map_err(|error| error.to_string())?;
     let output = Command::new("gcc")
         .args(["-nostdlib", "-static", "-o"])
         .args([&path, &source])
@@ -470,8 +533,8 @@ pub fn assemble(seed: u64) -> Result<PathBuf, String> {
 }
 
 /// Follows a program on several inputs; it must be as without.
-pub fn check(seed: u64) -> Result<(), String> {
-    let program = assemble(seed)?;
+pub fn check(seed: u64, interrupted: bool) -> Result<(), String> {
+    let program = assemble(seed, interrupted)?;
     let mut rng = ChaCha8Rng::seed_from_u64(!seed);
     for number in 0..4 {
         // Bytes that are all alike make flags that random ones hardly ever do.
@@ -493,6 +556,12 @@ pub fn check(seed: u64) -> Result<(), String> {
         }
         for relax in [Relaxations::NONE, Relaxations::ALL] {
             let followed = subject.follow(&[InputPlace::StandardInput], relax)?;
+            let pinned = followed.symbolic.as_ref().is_some_and(|symbolic| {
+                symbolic.tests().iter().any(|test| test.kind == TestKind::Pin(Pin::Signal))
+            });
+            if interrupted && !pinned {
+                return Err(format!("input {number}: no signal came where it mattered"));
+            }
             if let Some(text) = difference(&plain.seen, &followed.seen) {
                 return Err(format!("input {number}: {text}"));
             }
