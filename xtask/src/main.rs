@@ -12,6 +12,7 @@ mod files;
 mod fuzz;
 mod packages;
 mod privacy;
+mod sanitize;
 mod soak;
 mod step;
 mod subjects;
@@ -49,10 +50,12 @@ enum Command {
     Privacy(privacy::Arguments),
     /// Try every attack that SECURITY.md lists, and print the table with the outcomes
     Attack(attack::Arguments),
-    /// Fuzz the decoder, the loader and the reader of reports
+    /// Fuzz whatever reads what strangers send, with AddressSanitizer
     Fuzz(fuzz::Arguments),
     /// Compare the machine with the real processor in many more states
     Soak(soak::Arguments),
+    /// Test the unsafe parts of the machine under AddressSanitizer
+    Sanitize,
 }
 
 fn main() -> ExitCode {
@@ -78,6 +81,7 @@ fn run(command: Command) -> anyhow::Result<()> {
         Command::Attack(arguments) => attack::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Soak(arguments) => soak::run(&arguments),
+        Command::Sanitize => sanitize::run(),
     }
 }
 

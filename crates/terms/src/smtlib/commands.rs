@@ -15,6 +15,9 @@ use crate::term::{InputByte, Sort, Term};
 /// The most arguments that a command has of which a formula is made.
 const MOST_ARGUMENTS: usize = 4;
 
+/// The most scopes within each other: a few letters of text ask for any number, and each takes room.
+const MOST_SCOPES: usize = 10_000;
+
 impl Parser<'_> {
     /// Carries out one command; true if it ends the script.
     pub(super) fn command(&mut self, tree: Tree, script: &mut Script) -> Result<bool, ParseError> {
@@ -54,6 +57,9 @@ impl Parser<'_> {
             ("define-const", &[name, sort, body]) => self.define(name, None, sort, body)?,
             ("push", levels) => {
                 let count = self.levels(tree, levels)?;
+                if self.dictionary.scopes() + count > MOST_SCOPES {
+                    return Err(self.forest.error(tree, Problem::Expected("fewer scopes")));
+                }
                 self.dictionary.push(count);
                 script.steps.push(Step::Push(count));
             }
@@ -119,7 +125,7 @@ impl Parser<'_> {
         match *arguments {
             [] => Ok(1),
             [count] => match self.forest.numeral(count) {
-                Some(count @ 0..=1_000_000) => Ok(count as usize),
+                Some(count) if count <= MOST_SCOPES as u128 => Ok(count as usize),
                 _ => Err(self.forest.error(count, Problem::Expected("a number of scopes"))),
             },
             _ => Err(self.forest.error(tree, Problem::Expected("a command with its arguments"))),

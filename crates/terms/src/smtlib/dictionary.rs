@@ -135,6 +135,11 @@ impl Dictionary {
         }
     }
 
+    /// How many scopes have been entered and not left.
+    pub(super) fn scopes(&self) -> usize {
+        self.scopes.len()
+    }
+
     /// Enters so many scopes.
     pub(super) fn push(&mut self, count: usize) {
         self.scopes.resize_with(self.scopes.len() + count, Vec::new);
