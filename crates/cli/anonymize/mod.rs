@@ -381,7 +381,7 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
     let telling = job.tell(&failure, &found)?;
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
-    let report = telling.into_report(job.assemble(&failure, &found));
+    let report = telling.told_in(job.assemble(&failure, &found));
     let owner = job.for_owner(&report, &found);
     Ok(Ok(Made { report, found, owner, hidden: telling.hidden }))
 }
