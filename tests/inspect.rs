@@ -10,8 +10,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use stunt_report::{
-    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Module, Pins, Program, Replay,
-    Report, Schema, Seconds, Source, SourceName, Verified,
+    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Module, Program, Replay,
+    Report, Schema, Source, SourceName, Verified,
 };
 
 fn root() -> PathBuf {
@@ -116,23 +116,10 @@ fn server() -> (Report, Vec<Vec<u8>>) {
         },
         replay: Replay { native: false, check_memory: true, fails_if: None },
         leak: Leak::new(32.237_583_6, 3520, Kind::Exact, "exactly 32.24 bits"),
-        original_path_leak: Leak::new(41.5, 3520, Kind::AtMost, "at most 41.50 bits"),
         per_byte: vec![ByteRuns::new(SourceName::File, exact(&[(4, 8.0), (21, 0.011_315)]))],
-        residue_percent: 1.14,
         algorithm: Algorithm { name: "relaxed".to_owned(), parameters: BTreeMap::new() },
         draw: Draw::Uniform,
         verified: Verified { native: false, runs: 1 },
-        tests: 46,
-        pins: Pins::default(),
-        instructions: 123_456,
-        seconds: Seconds {
-            trace: 0.031,
-            solve: 0.002,
-            search: 0.0,
-            count: 0.001,
-            verify: 0.012,
-            total: 0.048,
-        },
         notes: Vec::new(),
     };
     (report, vec![double])
@@ -178,21 +165,12 @@ fn several() -> (Report, Vec<Vec<u8>>) {
         Kind::Estimate,
         "about 541.25 bits (99 % confident of at most 560.00)",
     );
-    report.original_path_leak = Leak::new(900.0, 8 * 198, Kind::AtMost, "at most 900.00 bits");
     report.algorithm = Algorithm {
         name: "weaken".to_owned(),
         parameters: BTreeMap::from([("samples".to_owned(), "1000".to_owned())]),
     };
     report.draw = Draw::NotUniform { why: "a checksum could not be counted".to_owned() };
     report.verified = Verified { native: false, runs: 1 };
-    report.tests = 1;
-    report.pins = Pins {
-        total: 1205,
-        by_reason: BTreeMap::from([
-            ("floating point".to_owned(), 5),
-            ("store address".to_owned(), 1200),
-        ]),
-    };
     report.notes = vec!["The program reads the time; it was fixed.".to_owned()];
     (report, doubles)
 }
@@ -203,16 +181,12 @@ fn free() -> (Report, Vec<Vec<u8>>) {
     report.sources = vec![Source::new(SourceName::Stdin, 5, None)];
     report.per_byte = vec![ByteRuns::new(SourceName::Stdin, exact(&[]))];
     report.leak = Leak::new(0.0, 40, Kind::Exact, "exactly 0.00 bits");
-    report.original_path_leak = Leak::new(3.0, 40, Kind::Exact, "exactly 3.00 bits");
     report.failure.frames.clear();
     report.failure.words = "it is aborted".to_owned();
     report.failure.kind = "abort".to_owned();
     report.replay = Replay { native: true, check_memory: false, fails_if: None };
     report.verified = Verified { native: true, runs: 3 };
     report.arguments.clear();
-    report.pins.total = 1;
-    report.tests = 0;
-    report.residue_percent = 0.0;
     (report, vec![noise(5)])
 }
 
@@ -240,7 +214,7 @@ fn json() {
     let output = stunt(&folder, &["server.stunt", "--json"]);
     golden("inspect-server.json", &text(&output.stdout));
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(value["schema"], "stunt-report-1");
+    assert_eq!(value["schema"], "stunt-report-2");
     assert_eq!(value["input"]["bytes"], 440);
     assert!(value.get("doubles").is_none(), "not without --hex");
     let value: Value =

@@ -55,7 +55,6 @@ fn write_with(place: &Place, name: &str, mut report: Report, sources: Vec<(Sourc
     let nothing = |name: &SourceName| ByteRuns::new(name.clone(), std::iter::empty());
     report.per_byte = sources.iter().map(|(name, _)| nothing(name)).collect();
     report.leak.of = 0;
-    report.original_path_leak.of = 0;
     let doubles: Vec<Vec<u8>> = sources.iter().map(|(_, bytes)| bytes.clone()).collect();
     let source = |(name, bytes): (SourceName, Vec<u8>)| Source::new(name, bytes.len() as u64, None);
     report.sources = sources.into_iter().map(source).collect();

@@ -288,7 +288,7 @@ fn a_parcel_is_sent_only_for_the_report_that_it_was_sealed_from() {
     let rehearse = ["submit", &report, "--dry-run", "-o", "p.age"];
     assert_eq!(code(&desk.stunt(&rehearse)), 0);
     let (mut other, doubles) = sample();
-    other.tests += 1;
+    other.verified.runs += 1;
     other.write(&doubles, desk.place.path("other.zip")).unwrap();
     let yes = ["--yes", "--max-leak", "5%", "--parcel"];
     let send = |report: &str, parcel: &str| {

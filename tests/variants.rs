@@ -50,7 +50,8 @@ fn equal_paths_give_equal_doubles() {
             let opened = Report::read(place.path("r.zip")).expect("a report");
             assert!(matches!(opened.report.draw, Draw::NotUniform { .. }));
             // What is told is the path, whatever the algorithm.
-            assert_eq!(opened.report.leak.bits, opened.report.original_path_leak.bits);
+            let path = said.split("path of the original would reveal ").nth(1).expect("a figure");
+            assert!(path.starts_with(&opened.report.leak.sentence()), "{said}");
             opened.doubles[0].clone()
         };
         let (first, second) = (double("one.txt"), double("other-name.txt"));
@@ -144,8 +145,6 @@ fn a_double_is_shorter_where_its_length_would_tell_much() {
     let (report, shorter) = double(&text_only, "long.txt", &[]);
     assert!(shorter.len() < 10, "{} bytes", shorter.len());
     assert!(report.is_shorter() && percent(&report) < 2.0, "{} bits", report.leak.bits);
-    // Nothing in the report is about 400 bytes.
-    assert!(report.original_path_leak.bits < 200.0, "{}", report.original_path_leak.bits);
     let (report, same) = double(&text_only, "long.txt", &["--resize=never"]);
     assert_eq!((same.len(), report.is_shorter()), (400, false));
     assert!(percent(&report) > 10.0, "{} bits", report.leak.bits);
@@ -155,15 +154,13 @@ fn a_double_is_shorter_where_its_length_would_tell_much() {
 }
 
 #[test]
-fn a_report_can_leave_out_what_the_run_took() {
+fn the_time_that_a_run_took_can_be_hidden() {
     let place = Place::new("hidden-time");
     let program = place.compile("parser", PARSER, &[]);
     place.write("private.txt", b"Qvistgaard-Wyczolkowska;#7Jx!vQ;");
     let flags = ["--hide-time", "1", "--algorithm", "relaxed", "--seed", "3"];
     anonymize(&place, &program, "private.txt", &flags, "r.zip");
     let report = Report::read(place.path("r.zip")).expect("a report").report;
-    assert_eq!((report.tests, report.instructions, report.pins.total), (0, 0, 0));
-    assert_eq!(report.seconds, stunt_report::Seconds::default());
     assert_eq!(report.algorithm.parameters["hide-time"], "yes");
     // The same seed gives the same file, however long it took.
     anonymize(&place, &program, "private.txt", &flags, "again.zip");

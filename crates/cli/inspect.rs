@@ -198,11 +198,6 @@ pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ("command", command(report)),
         ("failure", format!("{}, signature {}", report.failure.kind, report.failure.signature)),
         ("reveals", said(report, &report.leak)),
-        (
-            "original path",
-            format!("a double that takes it reveals {}", said(report, &report.original_path_leak)),
-        ),
-        ("same bytes", same_bytes(report)),
         ("verified", verified(report)),
     ];
     if let Some(how) = replay(report) {
@@ -216,22 +211,6 @@ pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
             Draw::NotUniform { why } => format!("not uniform: {why}"),
         },
     ));
-    figures.push((
-        "run",
-        format!(
-            "{}, {}, {}",
-            counted(report.instructions, "instruction", "instructions"),
-            counted(report.tests, "test of the input", "tests of the input"),
-            counted(report.pins.total, "pinned value", "pinned values")
-        ),
-    ));
-    if !report.pins.by_reason.is_empty() {
-        let reasons = report.pins.by_reason.iter();
-        let reasons: Vec<String> =
-            reasons.map(|(reason, &n)| format!("{reason} {}", grouped(n))).collect();
-        figures.push(("pinned for", reasons.join(", ")));
-    }
-    figures.push(("time", time(report)));
     figures.push(("written by", format!("stunt {}", report.stunt)));
     figures
 }
@@ -239,19 +218,6 @@ pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
 /// A figure, in percent where the report says of what.
 fn said(report: &Report, leak: &Leak) -> String {
     if report.is_shorter() { leak.words.clone() } else { leak.sentence() }
-}
-
-fn same_bytes(report: &Report) -> String {
-    format!(
-        "{} % are as in the original (0.4 % of random bytes would be)",
-        trimmed(report.residue_percent)
-    )
-}
-
-/// Without idle zeros: `16`, `0.5`.
-fn trimmed(value: f64) -> String {
-    let text = format!("{value:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn verified(report: &Report) -> String {
@@ -292,35 +258,5 @@ fn algorithm(report: &Report) -> String {
         report.algorithm.name.clone()
     } else {
         format!("{} ({})", report.algorithm.name, parameters.join(", "))
-    }
-}
-
-/// `1 test`, `46 tests`, `no tests`.
-fn counted(number: u64, one: &str, many: &str) -> String {
-    match number {
-        0 => format!("no {many}"),
-        1 => format!("1 {one}"),
-        number => format!("{} {many}", grouped(number)),
-    }
-}
-
-fn time(report: &Report) -> String {
-    let seconds = &report.seconds;
-    let steps = [
-        ("trace", seconds.trace),
-        ("solve", seconds.solve),
-        ("search", seconds.search),
-        ("count", seconds.count),
-        ("verify", seconds.verify),
-    ];
-    let steps: Vec<String> = steps
-        .into_iter()
-        .filter(|&(_, time)| time >= 0.005)
-        .map(|(name, time)| format!("{name} {time:.2}"))
-        .collect();
-    if steps.is_empty() {
-        format!("{:.2} s", seconds.total)
-    } else {
-        format!("{:.2} s ({})", seconds.total, steps.join(", "))
     }
 }

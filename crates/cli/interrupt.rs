@@ -9,6 +9,7 @@
 use std::fs;
 use std::io::{IsTerminal, Write};
 use std::mem::MaybeUninit;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,10 +46,10 @@ pub fn search<T>(work: impl FnOnce(&'static AtomicBool) -> T) -> T {
     found
 }
 
-/// Makes a folder that goes away if stunt is interrupted.
+/// Makes a folder for the user alone that goes away if stunt is interrupted.
 pub fn make_folder(path: &Path) -> std::io::Result<()> {
     let mut folders = folders();
-    fs::create_dir(path)?;
+    fs::DirBuilder::new().mode(0o700).create(path)?;
     folders.push(path.to_owned());
     Ok(())
 }

@@ -35,6 +35,7 @@ mod replay;
 mod request;
 mod run;
 mod scratch;
+mod secrecy;
 mod serve;
 mod subject;
 mod submit;
@@ -123,6 +124,11 @@ fn main() -> ExitCode {
     let arguments = defaults::parse();
     if arguments.command.runs_machine() {
         heap::grow_in_large_pages();
+    }
+    // A server has no originals; what is recorded is a program as it is, whose parent must not be closed
+    // before it has begun.
+    if !matches!(arguments.command, Command::Serve(_) | Command::Record(_)) {
+        secrecy::close_memory();
     }
     // A server ends in order, and has a log of its own; signals that come while a program is
     // recorded are the program's.

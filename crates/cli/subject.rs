@@ -540,7 +540,13 @@ impl Subject {
 
     /// A run in the machine on the original, and its inputs.
     pub fn in_machine(&self) -> Result<(Setup, Vec<Input>)> {
-        Ok((self.setup(&self.on_original())?, self.inputs(&self.files)))
+        // Below /dev the machine has files of its own, and not the host's.
+        let all = self.files.iter().zip(self.original.reveal());
+        let hidden = all.filter_map(|(file, bytes)| {
+            let path = std::path::absolute(file.as_ref()?).ok()?;
+            path.starts_with("/dev").then(|| (path.into_os_string().into_vec(), Arc::from(bytes)))
+        });
+        Ok((self.setup(&self.on_original(), hidden.collect())?, self.inputs(&self.files)))
     }
 
     /// A run in the machine on another input of the same shape.
@@ -550,11 +556,24 @@ impl Subject {
 
     /// The same, on bytes.
     pub fn in_machine_on_bytes(&self, bytes: &[Vec<u8>]) -> Result<(Setup, Vec<Input>)> {
-        let command = self.on_double(bytes)?;
-        let files = self.sources.iter().map(|source| {
-            source.name.is_file().then(|| self.scratch.path().join(source.file_name()))
+        let files = self.scratch_files();
+        Ok((self.setup_on(bytes, &files)?, self.inputs(&files)))
+    }
+
+    /// Where the files of a double are, by source.
+    fn scratch_files(&self) -> Vec<Option<PathBuf>> {
+        let place = |source: &Source| self.scratch.path().join(source.file_name());
+        self.sources.iter().map(|it| it.name.is_file().then(|| place(it))).collect()
+    }
+
+    /// A run in the machine on these bytes: files are put into the machine alone, not on the host.
+    fn setup_on(&self, bytes: &[Vec<u8>], files: &[Option<PathBuf>]) -> Result<Setup> {
+        let command = self.command(files, Some(bytes));
+        let placed = files.iter().zip(bytes).filter_map(|(file, bytes)| {
+            let path = file.as_ref()?.as_os_str().as_bytes().to_vec();
+            Some((path, Arc::from(bytes.as_slice())))
         });
-        Ok((self.setup(&command)?, self.inputs(&files.collect::<Vec<_>>())))
+        self.setup(&command, placed.collect())
     }
 
     fn inputs(&self, files: &[Option<PathBuf>]) -> Vec<Input> {
@@ -577,11 +596,11 @@ impl Subject {
 
     /// A run in the machine on a double, whose inputs nobody follows.
     pub fn in_machine_on_double(&self, double: &[Vec<u8>]) -> Result<Setup> {
-        self.setup(&self.on_double(double)?)
+        self.setup_on(double, &self.scratch_files())
     }
 
-    /// What is run natively, in the machine.
-    fn setup(&self, command: &Command) -> Result<Setup> {
+    /// What is run natively, in the machine, with these files beside the host's.
+    fn setup(&self, command: &Command, mut placed: Vec<(Vec<u8>, Arc<[u8]>)>) -> Result<Setup> {
         let mut arguments = vec![self.words[0].as_bytes().to_vec()];
         arguments.extend(command.arguments.iter().map(|word| word.as_bytes().to_vec()));
         let variables = command.environment.iter();
@@ -592,8 +611,9 @@ impl Subject {
             None => std::env::current_dir().context("there is no current directory")?,
         };
         let beside = self.beside.iter();
-        let beside =
-            beside.map(|(path, bytes)| (path.as_os_str().as_bytes().to_vec(), Arc::clone(bytes)));
+        placed.extend(
+            beside.map(|(path, bytes)| (path.as_os_str().as_bytes().to_vec(), Arc::clone(bytes))),
+        );
         let (kind, stdin) = match &command.stdin {
             Stdin::Bytes(bytes) => (Stream::File, Arc::clone(bytes)),
             Stdin::Empty | Stdin::File(_) => (Stream::Null, Arc::default()),
@@ -607,7 +627,7 @@ impl Subject {
                 streams: [kind, Stream::Pipe, Stream::Pipe],
                 stdin,
                 connections: command.connections.clone(),
-                placed: beside.collect(),
+                placed,
                 seed: 0,
             },
             program: self.program.as_os_str().as_bytes().to_vec(),

@@ -2,7 +2,7 @@
 //!
 //! Each incident is the work of a child, `stunt anonymize ID`, which inherits the low priority and is
 //! ended with the budget; its incident is pending then, as before. One `stunt work` at a time.
-#![allow(unsafe_code)] // Priorities have no safe interface; each call has its proof.
+#![allow(unsafe_code)] // Priorities and signals have no safe interface; each call has its proof.
 
 use std::fs::File;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,6 +15,9 @@ use crate::outcome::Outcome;
 
 /// How often a child is looked at.
 const TICK: Duration = Duration::from_millis(50);
+
+/// How long a child may take to clean up when it is asked to end.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// The longest budget, in seconds: a year.
 const LONGEST: u64 = 366 * 86_400;
@@ -117,11 +120,23 @@ fn anonymize(id: &str, until: Instant) -> Result<Option<ExitStatus>> {
     }
 }
 
-/// A child that does not outlive us.
+/// A child that does not outlive us. It is asked to end first: only then does it take its temporary
+/// files with it, which hold the original.
 struct Ended(Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {
+        if let Ok(pid) = libc::pid_t::try_from(self.0.id()) {
+            // SAFETY: the call takes numbers; the child is not waited for yet, so that its number is its own.
+            unsafe { libc::kill(pid, libc::SIGTERM) };
+        }
+        let patience = Instant::now() + GRACE;
+        while Instant::now() < patience {
+            if !matches!(self.0.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(TICK);
+        }
         // One that has ended is not there to be killed.
         let _ = self.0.kill();
         let _ = self.0.wait();

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use stunt_report::{
-    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Module, Pins, Program, Replay,
-    Report, Schema, Seconds, Source, SourceName, Verified,
+    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Module, Program, Replay,
+    Report, Schema, Source, SourceName, Verified,
 };
 
 use crate::receiver::Receiver;
@@ -199,16 +199,10 @@ pub fn sample() -> (Report, Vec<Vec<u8>>) {
         },
         replay: Replay { native: true, check_memory: false, fails_if: None },
         leak: Leak::new(32.237_583_6, 3496, Kind::Exact, "exactly 32.24 bits"),
-        original_path_leak: Leak::new(41.5, 3496, Kind::AtMost, "at most 41.50 bits"),
         per_byte: vec![ByteRuns::new(SourceName::File, figures)],
-        residue_percent: 2.05,
         algorithm: Algorithm { name: "weaken".to_owned(), parameters: BTreeMap::new() },
         draw: Draw::Uniform,
         verified: Verified { native: true, runs: 3 },
-        tests: 46,
-        pins: Pins::default(),
-        instructions: 123_456,
-        seconds: Seconds { trace: 0.03, verify: 0.01, total: 0.05, ..Seconds::default() },
         notes: Vec::new(),
     };
     (report, vec![double])

@@ -49,6 +49,7 @@ impl Place {
         let place = Place { folder: base.join("work"), temporary: base.join("tmp") };
         fs::create_dir_all(&place.folder).expect("a folder");
         fs::create_dir_all(&place.temporary).expect("a folder");
+        fs::set_permissions(&place.temporary, fs::Permissions::from_mode(0o700)).expect("its mode");
         place
     }
 
@@ -102,6 +103,8 @@ impl Place {
         command
             .current_dir(&self.folder)
             .env("TMPDIR", &self.temporary)
+            // In place of the host's memory, so that what is left there is this test's.
+            .env("XDG_RUNTIME_DIR", &self.temporary)
             // Searches end by what they do, not by the clock: machines differ.
             .env("STUNT_TIME", "600")
             .env_remove("RUST_BACKTRACE")

@@ -1,33 +1,27 @@
 //! The report of a proved double: what was found, in the words of the report's schema.
+//!
+//! Always: what a report says of a run comes from the run on the double, which its reader can make as
+//! well. Before it is handed on, every frame of it is compared with that run ([`told_by`]).
 
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
 use stunt_report::{
-    Algorithm, ByteKind, ByteRuns, Draw, Kind, Leak, Module, Pins, Program, Replay, Report, Schema,
-    Seconds, Source, Verified,
+    Algorithm, ByteKind, ByteRuns, Draw, Kind, Leak, Module, Program, Replay, Report, Schema,
+    Source, Verified,
 };
 use stunt_search::Measured;
 
 use super::Choice;
 use super::job::{Found, Job};
-use super::lengths::bytes;
-
-/// What a double reveals and has in common with the original, in percent of the original.
-pub struct ForOwner {
-    /// How long the original is.
-    pub(super) bytes: usize,
-    pub(super) leak: Leak,
-    pub(super) original_path_leak: Leak,
-    pub(super) residue_percent: f64,
-}
 
 /// The most frames of a failure that a report shows.
 const MOST_FRAMES: usize = 32;
 
 impl Job<'_> {
     /// The report.
-    pub(super) fn assemble(&self, failure: &Failure, found: &Found) -> Report {
+    pub(super) fn assemble(&self, found: &Found) -> Report {
+        let failure = &found.drawn.failure;
         let name = self.subject.name();
         let module = |frame: &&stunt_path::Frame| frame.module == name && frame.build_id.is_some();
         let build_id = failure.frames.iter().find(module).and_then(|it| it.build_id.clone());
@@ -46,8 +40,6 @@ impl Job<'_> {
         for (source, bytes) in sources.iter_mut().zip(&found.drawn.double.bytes) {
             source.bytes = bytes.len() as u64;
         }
-        let shown = self.arguments.search.hide_time.is_none();
-        let mut pins = found.followed.pins();
         let uniform = match (self.arguments.algorithm, found.drawn.double.not_uniform) {
             _ if self.arguments.canonical => Draw::NotUniform {
                 why: "it is the canonical one of its path; the figure counts that".to_owned(),
@@ -62,10 +54,8 @@ impl Job<'_> {
         let mut notes = found.notes.clone();
         notes.extend_from_slice(&self.subject.notes);
         if self.share.hits < self.share.runs {
-            notes.push(format!(
-                "The failure does not come every time: it came in {} of {} runs on the original.",
-                self.share.hits, self.share.runs
-            ));
+            notes
+                .push("The failure does not come every time: replay it more than once.".to_owned());
         }
         if self.checked {
             notes.push(
@@ -91,21 +81,14 @@ impl Job<'_> {
                 "This double keeps the path: the relaxed condition gave none, or one that reveals more.".to_owned(),
             );
         }
-        for call in &found.followed.missing {
-            notes.push(format!("The machine does not have the system call {}.", call.name));
-        }
         let mut parameters = std::collections::BTreeMap::new();
         for without in &self.arguments.no_relax {
             parameters.insert(format!("no-relax {without:?}").to_lowercase(), "yes".to_owned());
         }
-        if !shown {
-            // What differs between originals, and says nothing that the double does not.
-            pins.clear();
-        }
         let flags = [
             ("canonical", self.arguments.canonical),
             ("resize", found.shorter_than.is_some()),
-            ("hide-time", !shown),
+            ("hide-time", self.arguments.search.hide_time.is_some()),
         ];
         for (flag, _) in flags.iter().filter(|(_, given)| *given) {
             parameters.insert((*flag).to_owned(), "yes".to_owned());
@@ -130,12 +113,6 @@ impl Job<'_> {
                 fails_if: self.fails_if.as_ref().map(|it| it.text().to_owned()),
             },
             leak: leak_of(total, found.drawn.size),
-            original_path_leak: leak_of(found.path_leak, found.drawn.size),
-            residue_percent: match found.shorter_than {
-                // Byte by byte with what the double was made from.
-                Some(_) => self.base().residue(&found.drawn.double.bytes),
-                None => self.subject.original.residue(&found.drawn.double.bytes),
-            },
             algorithm: Algorithm { name: self.arguments.algorithm.name().to_owned(), parameters },
             draw: uniform,
             verified: if self.checked {
@@ -143,37 +120,14 @@ impl Job<'_> {
             } else {
                 Verified { native: true, runs: self.arguments.runs }
             },
-            tests: if shown { found.followed.tests.len() as u64 } else { 0 },
-            pins: Pins { total: pins.values().sum(), by_reason: pins },
-            instructions: if shown { found.followed.instructions } else { 0 },
-            seconds: if shown { self.seconds.clone() } else { Seconds::default() },
             notes,
         }
         .tidied()
     }
 
-    /// The figures beside the original, for its owner: of a shorter double they are not in the report.
-    pub(super) fn for_owner(&self, report: &Report, found: &Found) -> ForOwner {
-        let hidden = self.subject.original.hidden().len();
-        let mut figures = ForOwner {
-            bytes: bytes(&self.subject.original),
-            leak: report.leak.clone(),
-            original_path_leak: report.original_path_leak.clone(),
-            residue_percent: report.residue_percent,
-        };
-        if let Some(path_leak) = found.shorter_than {
-            let size = 8 * hidden;
-            figures.leak = leak_of(self.revealed(found), size);
-            figures.original_path_leak = leak_of(path_leak, size);
-            let left = self.base().hidden().len();
-            figures.residue_percent *= left as f64 / hidden.max(1) as f64;
-        }
-        figures
-    }
-
     /// What the double reveals. Doubles that were drawn and did not fail make the set smaller from
     /// which it comes; by how much is estimated by their number.
-    fn revealed(&self, found: &Found) -> Bits {
+    pub(super) fn revealed(&self, found: &Found) -> Bits {
         if found.drawn.draws == 1 {
             return found.drawn.measured.total;
         }
@@ -181,12 +135,9 @@ impl Job<'_> {
         let confidence: f64 = 0.99;
         let draws = f64::from(found.drawn.draws);
         let least_share = 1.0 - confidence.powf(1.0 / draws);
-        let total = found.drawn.measured.total;
-        Bits::Estimate {
-            value: total.value() + draws.log2(),
-            at_most: total.upper() - least_share.log2(),
-            confidence,
-        }
+        let of_share =
+            Bits::Estimate { value: draws.log2(), at_most: -least_share.log2(), confidence };
+        found.drawn.measured.total + of_share
     }
 }
 
@@ -213,6 +164,36 @@ fn report_frame(frame: &stunt_path::Frame) -> stunt_report::Frame {
     }
 }
 
+/// Whether a report says of the failure what the run on the double showed, and nothing else: what is
+/// cut is shorter, and what is not from that run is not there.
+pub(super) fn told_by(report: &Report, seen: &Failure) -> bool {
+    let cut = |text: &str, whole: &str| match text.strip_suffix('…') {
+        Some(begin) => whole.starts_with(begin),
+        None => text == whole,
+    };
+    let cut_or_none = |text: &Option<String>, whole: &Option<String>| match (text, whole) {
+        (Some(text), Some(whole)) => cut(text, whole),
+        (None, None) => true,
+        _ => false,
+    };
+    let frames = &report.failure.frames;
+    let same = |(frame, seen): (&stunt_report::Frame, &stunt_path::Frame)| {
+        let seen = report_frame(seen);
+        frame.module == seen.module
+            && frame.build_id == seen.build_id
+            && frame.offset == seen.offset
+            && cut_or_none(&frame.symbol, &seen.symbol)
+            && cut_or_none(&frame.location, &seen.location)
+    };
+    let modules = report.program.modules.iter();
+    report.failure.kind == seen.kind.word()
+        && report.failure.signature == seen.signature()
+        && cut(&report.failure.words, &seen.to_string())
+        && frames.len() <= seen.frames.len()
+        && frames.iter().zip(&seen.frames).all(same)
+        && modules.map(|it| &it.name).all(|name| seen.frames.iter().any(|it| it.module == *name))
+}
+
 fn kind_of(bits: Bits) -> Kind {
     match bits.kind() {
         "exact" => Kind::Exact,
@@ -221,6 +202,75 @@ fn kind_of(bits: Bits) -> Kind {
     }
 }
 
-fn leak_of(bits: Bits, size: usize) -> Leak {
+pub(super) fn leak_of(bits: Bits, size: usize) -> Leak {
     Leak::new(bits.value(), size as u64, kind_of(bits), bits.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use stunt_path::{FailureKind, Frame, Location, Role};
+
+    use super::*;
+
+    fn frame(symbol: &str, role: Role) -> Frame {
+        Frame {
+            module: "prog".into(),
+            build_id: Some("00ff".into()),
+            offset: 0x10,
+            symbol: Some(symbol.into()),
+            location: Some(Location { file: "a.c".into(), line: 7 }),
+            role,
+        }
+    }
+
+    fn failure(outer: &[&str]) -> Failure {
+        let mut frames = vec![frame("inner", Role::Counts)];
+        frames.extend(outer.iter().map(|symbol| frame(symbol, Role::Beyond)));
+        Failure { kind: FailureKind::Signal(11), frames }
+    }
+
+    fn report(failure: &Failure) -> Report {
+        Report {
+            schema: Schema,
+            stunt: String::new(),
+            program: Program { name: "prog".into(), build_id: None, modules: Vec::new() },
+            arguments: Vec::new(),
+            sources: Vec::new(),
+            failure: stunt_report::Failure {
+                kind: failure.kind.word().to_owned(),
+                signature: failure.signature(),
+                words: failure.to_string(),
+                frames: failure.frames.iter().map(report_frame).collect(),
+            },
+            replay: Replay::default(),
+            leak: Leak::new(0.0, 0, Kind::Exact, ""),
+            per_byte: Vec::new(),
+            algorithm: Algorithm::default(),
+            draw: Draw::Uniform,
+            verified: Verified::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Both failures are the same one, and yet one of them spells the original.
+    #[test]
+    fn attack_outer_frames_of_the_original_are_noticed_before_a_report_is_written() {
+        let (original, double) = (failure(&["list", "dict", "list"]), failure(&["list"]));
+        assert_eq!(original, double);
+        assert!(told_by(&report(&double), &double));
+        assert!(told_by(&report(&double).tidied(), &double));
+        assert!(!told_by(&report(&original), &double));
+        let mut named = report(&double);
+        named.failure.frames[1].symbol = Some("secret".into());
+        assert!(!told_by(&named, &double));
+        let mut named = report(&double);
+        named.program.modules = vec![Module { name: "secret.so".into(), build_id: None }];
+        assert!(!told_by(&named, &double));
+    }
+
+    #[test]
+    fn what_is_cut_is_told_by_the_run() {
+        let long = failure(&[&"x".repeat(500)]);
+        assert!(told_by(&report(&long).tidied(), &long));
+    }
 }

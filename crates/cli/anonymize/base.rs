@@ -53,7 +53,7 @@ impl Job<'_> {
         let mut condition = PathCondition::new(&mut own.pool, &own.tests, original);
         for _ in 0..MOST_DRAWS {
             let double = castro(&mut condition, original, &mut own.rng)?;
-            if self.proved(failure, &double)? {
+            if self.proved(failure, &double)?.is_some() {
                 self.canonical = Some(condition.measure());
                 self.base = Some(original.with_bytes(double.bytes));
                 return Ok(Ok(own.rng));

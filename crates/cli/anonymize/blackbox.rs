@@ -8,7 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
-use stunt_search::weaken::{Fillers, Limits, Progress, blackbox};
+use stunt_search::weaken::{Fillers, Limits, MOST_MEASURED, Progress, Weakened, blackbox};
 use stunt_terms::Pool;
 use tracing::{info, info_span};
 
@@ -34,6 +34,10 @@ impl Job<'_> {
         if !oracle.agrees().map_err(|error| anyhow!(error))? {
             return Ok(Err(uncontained(why)));
         }
+        if self.measured >= MOST_MEASURED {
+            return Ok(Err(unproved(why)));
+        }
+        self.measured += 1;
         let begun = Instant::now();
         let span = info_span!("weaken").entered();
         let pace = self.pace(&mut oracle)?;
@@ -53,9 +57,9 @@ impl Job<'_> {
         self.seconds.search += begun.elapsed().as_secs_f64();
         drop(span);
         let Some(weakened) = weakened else { return Ok(Err(unproved(why))) };
-        if !self.proved(failure, &weakened.double)? {
+        let Some(seen) = self.proved(failure, &weakened.double)? else {
             return Ok(Err(unproved(why)));
-        }
+        };
         let size = 8 * self.base().hidden().len();
         let mut all_notes = notes(&weakened);
         if !why.is_empty() {
@@ -63,7 +67,8 @@ impl Job<'_> {
                 .insert(0, format!("The double was found by running the program alone: {why}"));
         }
         let facts = facts(&weakened, runs);
-        let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
+        let Weakened { double, measured, .. } = weakened;
+        let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
         let followed = Followed::of_path(Pool::new(), Vec::new(), failure);
         Ok(Ok(Found {
             drawn,

@@ -12,10 +12,10 @@ use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_native::{Ending, Native, Run};
 use stunt_path::{Failure, FailureKind, Original};
-use stunt_report::Seconds;
 use stunt_search::{Double, Measured, PathCondition, Share};
 use tracing::{debug, info, info_span};
 
+use super::owner::Seconds;
 use super::{Arguments, Choice, Resize};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
@@ -55,6 +55,8 @@ pub(super) struct Job<'a> {
     pub(super) short: Option<Original>,
     /// Of a canonical double: what the path reveals, of which all is a function.
     pub(super) canonical: Option<Measured>,
+    /// How many conditions were measured, to take the one with the lowest figure.
+    pub(super) measured: u32,
     /// What the search under way may take.
     pub(super) allowed: Allowed,
     /// What counts as the failure, if the user said so, now or in the incident.
@@ -112,6 +114,8 @@ pub struct Found {
 pub struct Proved {
     /// The double.
     pub double: Double,
+    /// How the program failed on it: all that a report says of a failure.
+    pub(super) failure: Failure,
     pub(super) measured: Measured,
     /// How many bits the hidden part of the input has that it was made from.
     pub(super) size: usize,
@@ -135,6 +139,7 @@ impl<'a> Job<'a> {
             base: None,
             short: None,
             canonical: None,
+            measured: 0,
             allowed: Allowed {
                 time: arguments.time.map_or(USUAL_TIME, Duration::from_secs),
                 runs: arguments.effort,
@@ -336,8 +341,9 @@ impl<'a> Job<'a> {
         Ok(Some((leak, plain.tests.len())))
     }
 
-    /// Whether the program fails on a double as it does on the original, every time.
-    pub(super) fn proved(&mut self, failure: &Failure, double: &Double) -> Result<bool> {
+    /// How the program fails on a double, if it does so as on the original, every time. What two equal
+    /// failures do not have in common (outer calls, names) is the double's own.
+    pub(super) fn proved(&mut self, failure: &Failure, double: &Double) -> Result<Option<Failure>> {
         self.progress.stage("running the program on the double");
         let _span = info_span!("verify", runs = self.arguments.runs).entered();
         let begun = Instant::now();
@@ -345,26 +351,25 @@ impl<'a> Job<'a> {
             // Only the machine sees it, and it does the same every time.
             let run = run_double(self.subject, &double.bytes, true)?;
             self.seconds.verify += begun.elapsed().as_secs_f64();
-            return Ok(run.is_ok_and(|run| run.failure.as_ref() == Some(failure)));
+            return Ok(run.ok().and_then(|run| run.failure).filter(|seen| seen == failure));
         }
         let command = self.subject.on_double(&double.bytes)?;
-        let mut all = true;
+        let mut seen = None;
         for _ in 0..self.arguments.runs {
-            let mut fails = false;
+            seen = None;
             for _ in 0..self.tries() {
                 let run = self.native.run(&command)?;
                 debug!(ending = %run.ending, seconds = run.seconds(), "a native run");
-                fails = self.failure_of(&run).as_ref() == Some(failure);
-                if fails {
+                seen = self.failure_of(&run).filter(|seen| seen == failure);
+                if seen.is_some() {
                     break;
                 }
             }
-            all &= fails;
-            if !fails {
+            if seen.is_none() {
                 break;
             }
         }
         self.seconds.verify += begun.elapsed().as_secs_f64();
-        Ok(all)
+        Ok(seen)
     }
 }

@@ -15,6 +15,8 @@ mod needed;
 mod on_path;
 mod oracle;
 mod other_path;
+mod owner;
+mod readable;
 mod starts;
 mod weakening;
 mod words;
@@ -24,7 +26,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use stunt_machine::symbolic::Relaxations;
 use stunt_record::{State, Store};
 use stunt_report::Report;
@@ -36,9 +38,10 @@ use crate::interrupt;
 use crate::outcome::{self, Outcome};
 use crate::subject::{self, Subject};
 
-use assemble::ForOwner;
+use assemble::told_by;
 pub use job::Found;
 use job::{Halt, Job};
+use owner::ForOwner;
 pub use words::to_json;
 
 /// How the double is found.
@@ -150,8 +153,7 @@ struct Search {
     /// path reveals less
     #[arg(long)]
     as_is: bool,
-    /// Random delays, up to so many seconds each, so that the time taken says nothing; the report then
-    /// leaves out the time, the instructions, the tests and the pins
+    /// Random delays, up to so many seconds each, so that the time taken says nothing
     #[arg(long, value_name = "SECONDS")]
     hide_time: Option<u64>,
 }
@@ -381,7 +383,12 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
     let telling = job.tell(&failure, &found)?;
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
-    let report = telling.told_in(job.assemble(&failure, &found));
+    let report = telling.told_in(job.assemble(&found));
+    ensure!(
+        told_by(&report, &found.drawn.failure),
+        "the report says something that the run on the double did not show; this is a mistake in stunt, and \
+         nothing was written"
+    );
     let owner = job.for_owner(&report, &found);
     Ok(Ok(Made { report, found, owner, hidden: telling.hidden }))
 }

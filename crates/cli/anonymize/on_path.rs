@@ -125,13 +125,13 @@ impl Job<'_> {
             };
             drop(span);
             self.seconds.solve += begun.elapsed().as_secs_f64();
-            if self.proved(failure, &double)? {
+            if let Some(failure) = self.proved(failure, &double)? {
                 let begun = Instant::now();
                 self.progress.stage("counting");
                 let _span = info_span!("count").entered();
                 let measured = measured.unwrap_or_else(|| condition.measure());
                 self.seconds.count += begun.elapsed().as_secs_f64();
-                return Ok(Some(Proved { double, measured, size, draws }));
+                return Ok(Some(Proved { double, failure, measured, size, draws }));
             }
         }
         Ok(None)

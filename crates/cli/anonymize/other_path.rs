@@ -247,9 +247,7 @@ impl Job<'_> {
             let begun = Instant::now();
             let Ok(double) = castro(&mut condition, &witness, rng) else { return Ok(None) };
             self.seconds.solve += begun.elapsed().as_secs_f64();
-            if !self.proved(failure, &double)? {
-                continue;
-            }
+            let Some(failure) = self.proved(failure, &double)? else { continue };
             let begun = Instant::now();
             let mut measured = condition.measure();
             self.seconds.count += begun.elapsed().as_secs_f64();
@@ -257,7 +255,7 @@ impl Job<'_> {
             if condition.fixed().is_empty() {
                 measured.total = leak;
             }
-            return Ok(Some(Proved { double, measured, size, draws }));
+            return Ok(Some(Proved { double, failure, measured, size, draws }));
         }
         Ok(None)
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
 use stunt_search::PathCondition;
-use stunt_search::weaken::{Limits, Progress, Weakened, weaken};
+use stunt_search::weaken::{Limits, MOST_MEASURED, Progress, Weakened, weaken};
 use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Halt, Job, Proved};
@@ -69,6 +69,10 @@ impl Job<'_> {
             if number > 0 && (begun.elapsed() > time * 2 / 3 || pace > SLOW) {
                 break;
             }
+            if self.measured >= MOST_MEASURED {
+                break;
+            }
+            self.measured += 1;
             // The first gets the greater part of what is left.
             let until = if number == 0 { time * 2 / 3 } else { time };
             let runs = self.allowed.runs.saturating_sub(oracle.runs());
@@ -99,14 +103,15 @@ impl Job<'_> {
         drop(span);
         let Some((weakened, followed)) = best else { return self.on_path(failure, rng) };
         info!(runs, kept = weakened.kept.0, of = weakened.kept.1, "weakened");
-        if !self.proved(failure, &weakened.double)? {
+        let Some(seen) = self.proved(failure, &weakened.double)? else {
             return self.on_path(failure, rng);
-        }
+        };
         if weakened.measured.total.upper() > relaxed.upper().min(path_leak.upper()) {
             return self.on_path(failure, rng);
         }
         let (facts, notes) = (facts(&weakened, runs), notes(&weakened));
-        let drawn = Proved { double: weakened.double, measured: weakened.measured, size, draws: 1 };
+        let Weakened { double, measured, .. } = weakened;
+        let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
         Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
     }
 

@@ -2,14 +2,18 @@
 
 use serde_json::{Value, json};
 use stunt_machine::stack::Symbols;
-use stunt_report::{Draw, summary};
+use stunt_report::{Draw, summary, visible};
 
 use super::Made;
 use super::job::Found;
+use super::owner::{ForOwner, Seconds};
+use super::readable::Readable;
 use crate::place;
 
 /// How many places are listed where values were fixed.
 const MOST_PLACES: usize = 20;
+/// So much is shown of a stretch that can be read.
+const MOST_CHARACTERS: usize = 60;
 
 /// All that programs may want to know; `path` is where the report has gone.
 pub fn to_json(made: &Made, path: Option<&str>) -> Value {
@@ -21,20 +25,57 @@ pub fn to_json(made: &Made, path: Option<&str>) -> Value {
         "leak": owner.leak,
         "original_path_leak": owner.original_path_leak,
         "residue_percent": owner.residue_percent,
+        "readable": { "bytes": owner.readable.bytes, "of": owner.readable.of },
         "verified": report.verified,
         "algorithm": report.algorithm.name,
         "uniform": report.draw == Draw::Uniform,
-        "tests": report.tests,
-        "pins": report.pins.total,
-        "pins_by_reason": report.pins.by_reason,
-        "instructions": report.instructions,
-        "seconds": report.seconds,
+        "tests": owner.tests,
+        "pins": owner.pins.values().sum::<u64>(),
+        "pins_by_reason": owner.pins,
+        "instructions": owner.instructions,
+        "seconds": seconds(&owner.seconds),
         "search": found.facts,
         "summary": in_words(made),
-        "notes": report.notes,
+        "notes": notes(made).collect::<Vec<_>>(),
         "command": report.command_line(),
         "hidden_arguments": hidden.iter().map(|(number, _)| number).collect::<Vec<_>>(),
         "report": path,
+    })
+}
+
+/// What can be read of the original, with the longest stretches: they are the double's, too.
+fn readable(owner: &ForOwner) -> String {
+    let Readable { bytes, of, stretches } = &owner.readable;
+    if *bytes == 0 {
+        return "No stretch of the original can be read in it.\n".to_owned();
+    }
+    let cut = |stretch: &Vec<u8>| {
+        let text: String = String::from_utf8_lossy(stretch).chars().take(MOST_CHARACTERS).collect();
+        let more = if stretch.len() > MOST_CHARACTERS { "…" } else { "" };
+        format!("  {}{more}\n", visible(&text))
+    };
+    let lines: String = stretches.iter().map(cut).collect();
+    format!(
+        "Of the original's content, {bytes} of {of} bytes can be read in it, in stretches such as\n{lines}"
+    )
+}
+
+/// What the reader of the report is told, and what its owner alone.
+fn notes(made: &Made) -> impl Iterator<Item = &String> {
+    made.report.notes.iter().chain(&made.owner.notes)
+}
+
+/// To hundredths.
+fn seconds(seconds: &Seconds) -> Value {
+    let Seconds { trace, solve, search, count, verify, total } = seconds;
+    let tidied = |time: &f64| (time * 100.0).round() / 100.0;
+    json!({
+        "trace": tidied(trace),
+        "solve": tidied(solve),
+        "search": tidied(search),
+        "count": tidied(count),
+        "verify": tidied(verify),
+        "total": tidied(total),
     })
 }
 
@@ -53,13 +94,14 @@ pub fn to_text(made: &Made, path: &str) -> String {
         owner.original_path_leak.sentence()
     );
     text += &format!(
-        "It fails in the same way, {} times of {}, and has {:.1} % of the original's bytes{}.\n",
+        "It fails in the same way, {} times of {}, and has {:.1} % of the original's bytes at their places{}.\n",
         report.verified.runs,
         report.verified.runs,
         owner.residue_percent,
         if report.is_shorter() { "; it is shorter" } else { "" },
     );
-    for note in &report.notes {
+    text += &readable(owner);
+    for note in notes(made).chain(&owner.disagreements()) {
         text += &format!("Note: {note}\n");
     }
     for (number, why) in &made.hidden {

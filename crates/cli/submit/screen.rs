@@ -158,7 +158,6 @@ fn counted(number: u64, one: &str, many: &str) -> String {
 }
 
 fn still_there(text: &mut String, opened: &Opened) {
-    let report = &opened.report;
     let public = |run: &Run| run.kind == ByteKind::Public;
     let fixed = stretches(opened, |run| run.kind == ByteKind::Exact && run.bits >= 8.0);
     let perhaps =
@@ -200,27 +199,9 @@ fn still_there(text: &mut String, opened: &Opened) {
         );
         paragraph(text, &words);
     }
-    let all = report.bytes();
     if fixed.is_empty() && perhaps.is_empty() && public.is_empty() {
         paragraph(text, "No byte has to be as it was for the failure to come.");
     }
-    // The figure is rounded in the report; so is what is made of it.
-    let same = (report.residue_percent / 100.0 * all as f64).round() as u64;
-    paragraph(
-        text,
-        &format!(
-            "In all, {} of {} are the same{}. One byte in 256 is the same by \
-             chance alone; the report does not know which of the other bytes are, and nor does \
-             its reader.",
-            grouped(same),
-            counted(all, "", "").trim_end(),
-            if report.is_shorter() {
-                " in what was left of your input"
-            } else {
-                " at the same place"
-            },
-        ),
-    );
 }
 
 fn list(text: &mut String, stretches: &[Stretch<'_>]) {

@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -121,7 +121,8 @@ impl Place {
         }
         let path = self.path.join(name);
         // A new one, never one that is there: two files of one run must not have one name.
-        OpenOptions::new().write(true).create_new(true).open(&path)?.write_all(bytes)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o600).open(&path)?.write_all(bytes)?;
         Ok(path)
     }
 

@@ -162,6 +162,9 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
     let mut stack = vec![0u128; CHILD_STACK / size_of::<u128>()];
     let mut begin = |child: &Child<'_>, namespaces: c_int| {
         let _quiet = Quiet::new();
+        // The child writes to files of its own below /proc, which are an administrator's as long as the
+        // memory that it shares with us is closed to others.
+        let _open = (namespaces & libc::CLONE_NEWUSER != 0).then(OpenMemory::new);
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD | namespaces;
         let argument = (&raw const *child).cast_mut().cast::<c_void>();
         // SAFETY: the stack grows down from the end of memory that is ours, aligned as calls need it.
@@ -301,6 +304,29 @@ fn above(descriptor: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     }
     // SAFETY: the descriptor is new and nobody else's.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Memory that others of the user may look into, as long as this lives; then as it was before.
+struct OpenMemory(c_int);
+
+impl OpenMemory {
+    fn new() -> Self {
+        // SAFETY: the calls take numbers.
+        unsafe {
+            let before = libc::prctl(libc::PR_GET_DUMPABLE);
+            libc::prctl(libc::PR_SET_DUMPABLE, 1 as libc::c_ulong, 0, 0, 0);
+            Self(before)
+        }
+    }
+}
+
+impl Drop for OpenMemory {
+    fn drop(&mut self) {
+        if self.0 == 0 {
+            // SAFETY: the call takes numbers.
+            unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0 as libc::c_ulong, 0, 0, 0) };
+        }
+    }
 }
 
 /// While it lives, no signal reaches this thread.

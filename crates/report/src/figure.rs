@@ -68,7 +68,7 @@ impl Leak {
     }
 
     /// The figure to six digits after the point, a bound upwards, as it is written.
-    pub(crate) fn tidied(&self) -> Leak {
+    pub fn tidied(&self) -> Leak {
         let mut leak = self.clone();
         leak.bits = rounded(self.bits, self.kind, 1e6);
         leak.percent = rounded(self.percent, self.kind, 1e6);

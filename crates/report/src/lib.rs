@@ -28,8 +28,7 @@ pub use figure::{Kind, Leak};
 pub use per_byte::{ByteKind, ByteRuns, Run};
 pub use read::{Limits, Opened};
 pub use report::{
-    Algorithm, Draw, Failure, Frame, Module, Pins, Program, Replay, Report, Schema, Seconds,
-    Verified,
+    Algorithm, Draw, Failure, Frame, Module, Program, Replay, Report, Schema, Verified,
 };
 pub use shell::{command_line, quoted};
 pub use source::{Connection, Source, SourceName, Way};

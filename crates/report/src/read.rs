@@ -182,8 +182,8 @@ fn parse(json: &[u8]) -> Result<Report, Error> {
             wrong(error)
         }
     })?;
-    if head.schema != Schema.name() {
-        let version = head.schema.strip_prefix(Schema::FAMILY).and_then(|n| n.parse::<u32>().ok());
+    let version = Schema::version(&head.schema);
+    if !version.is_some_and(Schema::can_read) {
         let name: String = visible(&head.schema).chars().take(100).collect();
         return Err(match version {
             Some(version) if version > Schema::VERSION => Error::Newer(name),

@@ -1,8 +1,9 @@
 //! What a report says, as plain data.
 //!
 //! The order of the fields is the order of the keys in `report.json`. A field that is absent in
-//! the file is `None`, empty or false here. Text of the original run, its paths and its values
-//! have no place: whoever fills a report sees to that, and `docs/report.md` says it for each field.
+//! the file is `None`, empty or false here. Nothing that was seen or measured on the original has a
+//! place: what a report says about a run, it says about the run on the double, which its reader can
+//! make as well. Whoever fills a report sees to that, and `docs/report.md` says it for each field.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +21,23 @@ impl Schema {
     /// The name of every version begins like this; a number follows.
     pub(crate) const FAMILY: &'static str = "stunt-report-";
     /// The number of this version.
-    pub(crate) const VERSION: u32 = 1;
+    pub(crate) const VERSION: u32 = 2;
+    /// The first version that can still be read: it has more fields, which are skipped.
+    pub(crate) const OLDEST: u32 = 1;
 
-    /// The name of this version: `stunt-report-1`.
+    /// The name of this version: `stunt-report-2`.
     pub fn name(self) -> String {
         format!("{}{}", Schema::FAMILY, Schema::VERSION)
+    }
+
+    /// The number in a name of this family.
+    pub(crate) fn version(name: &str) -> Option<u32> {
+        name.strip_prefix(Schema::FAMILY)?.parse().ok()
+    }
+
+    /// Whether reports of a version can be read.
+    pub(crate) fn can_read(version: u32) -> bool {
+        (Schema::OLDEST..=Schema::VERSION).contains(&version)
     }
 }
 
@@ -37,10 +50,10 @@ impl Serialize for Schema {
 impl<'de> Deserialize<'de> for Schema {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Schema, D::Error> {
         let name = String::deserialize(deserializer)?;
-        if name == Schema.name() {
+        if Schema::version(&name).is_some_and(Schema::can_read) {
             Ok(Schema)
         } else {
-            Err(serde::de::Error::custom("another schema than stunt-report-1"))
+            Err(serde::de::Error::custom("a schema that this version does not read"))
         }
     }
 }
@@ -65,27 +78,14 @@ pub struct Report {
     pub replay: Replay,
     /// How much the double reveals about the original.
     pub leak: Leak,
-    /// How much a double would reveal that has to take the original's path.
-    pub original_path_leak: Leak,
     /// What is revealed about each byte by itself, for each source in the order of `sources`.
     pub per_byte: Vec<ByteRuns>,
-    /// The percentage of bytes that are the same in original and double at the same place; of a double
-    /// that is shorter, in what was left of the original.
-    pub residue_percent: f64,
     /// How the double was found.
     pub algorithm: Algorithm,
     /// Whether every possible double had the same chance.
     pub draw: Draw,
     /// How often the double was seen to fail.
     pub verified: Verified,
-    /// How many decisions of the program depended on the input.
-    pub tests: u64,
-    /// Values that had to be fixed because stunt could not follow them. Pins are leaks.
-    pub pins: Pins,
-    /// How many instructions the program ran.
-    pub instructions: u64,
-    /// What took how long.
-    pub seconds: Seconds,
     /// What else the reader should know, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -220,47 +220,6 @@ pub struct Verified {
     pub native: bool,
     /// How many times, every time with the same identity.
     pub runs: u32,
-}
-
-/// Values that had to be fixed because stunt could not follow them.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Pins {
-    /// How many in all.
-    pub total: u64,
-    /// How many for which reason.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub by_reason: BTreeMap<String, u64>,
-}
-
-/// What took how long, in seconds; to hundredths in the file.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Seconds {
-    /// Running the program and following its input.
-    pub trace: f64,
-    /// Asking the solver.
-    pub solve: f64,
-    /// Looking for a weaker condition.
-    pub search: f64,
-    /// Counting what is left.
-    pub count: f64,
-    /// Running the program on the double.
-    pub verify: f64,
-    /// Everything from start to end.
-    pub total: f64,
-}
-
-impl Seconds {
-    /// What is accounted for.
-    #[must_use]
-    pub fn parts(&self) -> f64 {
-        self.trace + self.solve + self.search + self.count + self.verify
-    }
-
-    /// Counts a stretch of so many seconds as search, but for what was accounted for otherwise since it
-    /// began; `before` are the parts at its beginning.
-    pub fn searched(&mut self, elapsed: f64, before: f64) {
-        self.search += (elapsed - (self.parts() - before)).max(0.0);
-    }
 }
 
 /// Addresses as people write them, and as no JSON reader rounds them.

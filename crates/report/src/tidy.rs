@@ -32,26 +32,13 @@ const COARSE: &str = "To keep the report small, neighbouring bytes share a figur
 
 impl Report {
     /// The report as [`Report::write`] writes it: bits to six digits after the point (bounds
-    /// upwards), bytes and seconds to hundredths, at most 32 frames and 512 runs of bytes, long
+    /// upwards), bytes to hundredths, at most 32 frames and 512 runs of bytes, long
     /// symbols cut, and less of these where the file would become more than 5 KB longer than its
     /// compressed doubles.
     #[must_use]
     pub fn tidied(&self) -> Report {
         let mut report = self.clone();
         report.leak = self.leak.tidied();
-        report.original_path_leak = self.original_path_leak.tidied();
-        report.residue_percent = hundredths(self.residue_percent);
-        let seconds = &mut report.seconds;
-        for time in [
-            &mut seconds.trace,
-            &mut seconds.solve,
-            &mut seconds.search,
-            &mut seconds.count,
-            &mut seconds.verify,
-            &mut seconds.total,
-        ] {
-            *time = hundredths(*time);
-        }
         for runs in &mut report.per_byte {
             *runs = runs.tidied();
         }
@@ -108,12 +95,6 @@ impl Report {
     }
 }
 
-/// To the nearest hundredth; never a negative zero.
-fn hundredths(value: f64) -> f64 {
-    let rounded = (value * 100.0).round() / 100.0 + 0.0;
-    if rounded.is_finite() { rounded } else { value }
-}
-
 /// Cuts a text to so many characters, and shows that it was cut.
 fn cut(text: &mut String, characters: usize) {
     if let Some((at, _)) = text.char_indices().nth(characters) {
@@ -136,12 +117,5 @@ mod tests {
         assert_eq!(text, "λλλ…");
         cut(&mut text, 4);
         assert_eq!(text, "λλλ…");
-    }
-
-    #[test]
-    fn hundredths_of_anything() {
-        assert_eq!(hundredths(1.005_1), 1.01);
-        assert!(hundredths(-0.001).is_sign_positive());
-        assert!(hundredths(f64::INFINITY).is_infinite());
     }
 }

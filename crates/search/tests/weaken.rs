@@ -64,7 +64,7 @@ fn tests_that_the_failure_does_not_need_are_dropped() {
     assert_eq!(found.condition.value(), 8.0);
     assert_eq!(found.share.hits, found.share.runs);
     // All runs failed; the bound allows for the runs that were not made.
-    assert!(found.measured.total.upper() < 8.03, "{}", found.measured.total);
+    assert!(found.measured.total.upper() < 8.035, "{}", found.measured.total);
     assert_eq!(found.double.bytes[0][1], b'X');
 }
 

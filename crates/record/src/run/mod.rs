@@ -149,6 +149,7 @@ pub fn record(what: &Recording, crashed: &mut dyn FnMut(Draft)) -> Result<Record
     };
     let begun = Instant::now();
     let process = start(&plan).map_err(not_started)?;
+    os::close_memory();
     signals.pass_to(process);
     let files = Files::new();
     let follow = Follow::new(&files, process, notes, &signals, streams).map_err(failed)?;

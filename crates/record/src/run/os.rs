@@ -35,6 +35,13 @@ pub fn seize(pid: pid_t) -> io::Result<()> {
     checked(unsafe { libc::ptrace(libc::PTRACE_SEIZE, pid, 0, libc::c_long::from(OPTIONS)) })
 }
 
+/// No core file of this process from now on, and nobody attaches to it: it holds what the program reads.
+/// Children that become a program are open again; so this comes after the child was seized.
+pub fn close_memory() {
+    // SAFETY: the call takes numbers, as wide as the kernel reads them. A refusal cannot be helped.
+    unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0 as libc::c_ulong, 0, 0, 0) };
+}
+
 /// Has a stopped thread stop once more before it exits.
 pub fn tell_exit(pid: pid_t) -> io::Result<()> {
     let options = OPTIONS | libc::PTRACE_O_TRACEEXIT;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use stunt_report::{
-    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Module, Pins, Program, Replay,
-    Report, Schema, Seconds, Source, SourceName, Verified,
+    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Module, Program, Replay,
+    Report, Schema, Source, SourceName, Verified,
 };
 
 /// The report of a parser that fails on a file of 25 bytes, and its double.
@@ -35,19 +35,13 @@ pub fn sample() -> (Report, Vec<Vec<u8>>) {
         },
         replay: Replay { native: true, check_memory: false, fails_if: None },
         leak: Leak::new(32.2376, 200, Kind::Exact, "exactly 32.24 bits"),
-        original_path_leak: Leak::new(90.5, 200, Kind::AtMost, "at most 90.50 bits"),
         per_byte: vec![ByteRuns::new(SourceName::File, figures)],
-        residue_percent: 16.0,
         algorithm: Algorithm {
             name: "weaken".to_owned(),
             parameters: BTreeMap::from([("samples".to_owned(), "1000".to_owned())]),
         },
         draw: Draw::Uniform,
         verified: Verified { native: true, runs: 3 },
-        tests: 46,
-        pins: Pins { total: 1, by_reason: BTreeMap::from([("store address".to_owned(), 1)]) },
-        instructions: 123_456,
-        seconds: Seconds { trace: 0.12, total: 0.5, ..Seconds::default() },
         notes: Vec::new(),
     };
     (report, vec![b"GET o.Ab0.aB.BM5q,..H....".to_vec()])

@@ -7,7 +7,7 @@
 //! Guarantee: paths share no input, so the union of those found leaks `-log2 Σ α`. The path is
 //! chosen with a chance that is proportional to its `α`, and the double uniformly in it: so the
 //! double is uniform in the union. (Shares are compared as `f64`: the chance of a path is right up
-//! to one part in 2^50. Where a path could not be counted, the bound takes the count's place.)
+//! to one part in 2^40. Where a path could not be counted, the bound takes the count's place.)
 //! If the search is complete, the figure is the lower bound for every strategy.
 //!
 //! Departures: the paper explores the program beforehand on a server, and in any order. Here the

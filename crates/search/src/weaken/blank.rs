@@ -13,7 +13,7 @@
 
 use stunt_terms::InputByte;
 
-use super::oracle::{Broken, Oracle};
+use super::oracle::{AT_ONCE, Broken, Oracle};
 use super::sums::{Sum, sums};
 
 /// What bytes are blanked with, each where those before do not do.
@@ -92,8 +92,6 @@ impl Filler {
 const SHORT: usize = 256;
 /// Windows narrower than this are tried at every position.
 const NARROW: usize = 8;
-/// How many windows are tried at once, for every run that is under way at a time.
-const AT_ONCE: usize = 2;
 
 /// Blanks an input on which the program fails, within so many runs. Only the bytes that are given
 /// change.
@@ -166,7 +164,7 @@ fn pass(
         let mut start = 0;
         while start < open.len() {
             let step = if width <= NARROW { 1 } else { width / 2 };
-            let batch = (AT_ONCE * oracle.width()).min(*runs as usize);
+            let batch = AT_ONCE.min(*runs as usize);
             if batch == 0 || over() {
                 return Ok(());
             }

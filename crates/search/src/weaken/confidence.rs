@@ -82,6 +82,10 @@ fn tail(runs: u32, hits: u32, p: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::search::{DOUBT_OF_EACH, MOST_MEASURED};
     use super::*;
 
     fn near(a: f64, b: f64) -> bool {
@@ -101,6 +105,30 @@ mod tests {
         let some = Share { hits: 10, runs: 100 };
         assert!(near(some.at_least(0.025), 0.0490), "{}", some.at_least(0.025));
         assert!(near(some.at_most(0.025), 0.1762), "{}", some.at_most(0.025));
+    }
+
+    /// How often the lowest of several figures of one share is below the truth, each figure being a bound with
+    /// this doubt, in percent.
+    fn lowest_is_too_low(doubt: f64) -> f64 {
+        const TRIALS: u32 = 4000;
+        let truth = 0.6f64;
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let mut bounds = [None; 301];
+        let mut measured = || {
+            let hits = (0..300).filter(|_| rng.gen_bool(truth)).count();
+            let share = Share { hits: hits as u32, runs: 300 };
+            *bounds[hits].get_or_insert_with(|| -share.at_least(doubt).log2())
+        };
+        let mut lowest = || (0..MOST_MEASURED).map(|_| measured()).fold(f64::INFINITY, f64::min);
+        let wrong = (0..TRIALS).filter(|_| lowest() < -truth.log2()).count();
+        100.0 * wrong as f64 / f64::from(TRIALS)
+    }
+
+    #[test]
+    fn attack_the_luckiest_of_several_figures_is_too_low() {
+        // One figure alone, or several without a part of the doubt each: far from 99 % sure.
+        assert!(lowest_is_too_low(0.01) > 5.0);
+        assert!(lowest_is_too_low(DOUBT_OF_EACH) <= 1.0);
     }
 
     #[test]

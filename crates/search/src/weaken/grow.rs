@@ -11,15 +11,13 @@
 use stunt_terms::InputByte;
 
 use super::blank::Filler;
-use super::oracle::{Broken, Oracle};
+use super::oracle::{AT_ONCE, Broken, Oracle};
 
 /// A byte that reveals less than this is free: more than half of the letters, digits and marks that
 /// text is made of fit.
 const FREE: f64 = 2.0;
 /// Swallowing less than this is not worth a run.
 const LEAST_GAIN: f64 = 4.0;
-/// How many tries are made at once, for every run that is under way at a time.
-const AT_ONCE: usize = 2;
 
 /// A byte that may change.
 #[derive(Clone, Copy)]
@@ -48,7 +46,7 @@ pub fn grow(
     while first < stretches.len() {
         let gaps = gaps(places, &stretches, first);
         let mut reached = first + 1;
-        for batch in gaps.chunks(AT_ONCE * oracle.width()) {
+        for batch in gaps.chunks(AT_ONCE) {
             if over() || runs < batch.len() as u64 {
                 return Ok(best);
             }

@@ -6,6 +6,8 @@
 //! other: the input stays as long as it is. Inputs of all layouts together are more than those of one.
 //!
 //! What always holds: no input is drawn in two layouts, so they can be counted, and drawn uniformly, one by one.
+//! Shares are `f64`: they are sums of products of positive numbers, right to one part in 2^40 (a test compares
+//! them with whole numbers), and so is the chance of every layout that is not rarer than that.
 //! Before a short piece, a gap has no value that the piece may begin with, and so ends where that begins. Before
 //! a long one it may have any: the piece hardly stands twice in an input, and where it does ([`Layout::is_only`])
 //! the input must not be used. The length of the last gap follows from the others. Nothing here runs a program.
@@ -336,5 +338,42 @@ mod tests {
         // Two gaps of at most one byte cannot take the three that there are.
         let cuts = [cut(0..2, 0, 1), cut(3..4, 0, 1)];
         assert_eq!(Layout::new(0, asked(b"..,..;"), &cuts).gain(), f64::NEG_INFINITY);
+    }
+
+    /// In how many ways the gaps can be filled, in whole numbers: all that the bytes of gaps can be, one gap
+    /// after the other.
+    fn counted(layout: &Layout, number: usize, left: usize) -> u128 {
+        let Some(gap) = layout.gaps.get(number) else { return u128::from(left == 0) };
+        let fills = |length: usize| match length {
+            0 => 1,
+            _ => u128::from(gap.values.len()).pow(length as u32 - 1) * u128::from(gap.last.len()),
+        };
+        gap.lengths(left).map(|own| fills(own) * counted(layout, number + 1, left - own)).sum()
+    }
+
+    #[test]
+    fn shares_are_as_near_to_whole_numbers_as_is_said() {
+        let ends_with = Some(ByteSet::range(b'\n', b'\r'));
+        let first = cut(0..5, 0, 9);
+        let cases: [(&[u8], Vec<Cut>); 3] = [
+            (b".....,...;....=", vec![first.clone(), cut(6..9, 1, 7), cut(10..14, 0, 12)]),
+            (b".....,:......=", vec![Cut { ends_with, ..first.clone() }, cut(7..13, 2, 12)]),
+            (
+                b".....,..;=.....",
+                vec![
+                    first,
+                    Cut { ends_with, ..cut(6..8, 0, 3) },
+                    cut(9..9, 0, 5),
+                    cut(10..15, 0, 15),
+                ],
+            ),
+        ];
+        for (text, cuts) in cases {
+            let layout = Layout::new(0, asked(text), &cuts);
+            let filler = layout.ways[0].len() - 1;
+            let exact = counted(&layout, 0, filler) as f64 / 256f64.powi(filler as i32);
+            let error = (layout.gain().exp2() / exact - 1.0).abs();
+            assert!(exact > 0.0 && error < 0.5f64.powi(40), "{error}");
+        }
     }
 }

@@ -17,9 +17,10 @@
 //!
 //! Guarantees: the double is drawn uniformly from the inputs that satisfy `W` and fail, by
 //! rejection, with fresh randomness; so on average over originals it reveals at most the figure.
-//! `p` is measured at the end, on runs that decided nothing, and the figure holds with a confidence
-//! of 99 %. No drop is accepted whose bound would make the figure worse. Whoever calls compares
-//! with the path condition, and takes the better one.
+//! `p` is measured at the end, on runs by which nothing was accepted. Whoever calls may measure several
+//! conditions, up to [`MOST_MEASURED`], and take the one with the lowest figure, or the path condition if
+//! that is lower: each has its part of the doubt, so that the one that is taken holds with a confidence of
+//! 99 %.
 //!
 //! Departures from nothing: there is no paper. Tests: `tests/weaken.rs`, and the privacy bench,
 //! which compares the figure with what an attacker really learns.
@@ -42,5 +43,5 @@ pub use confidence::Share;
 pub use grow::{Place, grow};
 pub use oracle::{Broken, Oracle};
 pub use pad::pad;
-pub use search::{Limits, Progress, Weakened, blackbox, weaken};
+pub use search::{Limits, MOST_MEASURED, Progress, Weakened, blackbox, weaken};
 pub use shorten::{length_bits, other_length_bits, same_length_bits, shorten};

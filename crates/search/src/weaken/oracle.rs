@@ -5,6 +5,10 @@ use std::error::Error;
 /// Why there is no answer: the program cannot be run any more.
 pub type Broken = Box<dyn Error + Send + Sync>;
 
+/// How many candidates of a shorter or plainer input are tried at once: enough to keep some processors busy, and
+/// the same number on all hosts, so that the same seed gives the same double.
+pub(super) const AT_ONCE: usize = 4;
+
 /// Runs the program on candidates.
 pub trait Oracle {
     /// For each input, source by source, whether the program fails on it as on the original. A run

@@ -1,9 +1,10 @@
 //! The search itself: what is tried in which order, and when a try is accepted.
 //!
 //! Every try is a sequence of runs that ends as soon as it is decided. A try that looks bad is given
-//! up after a few runs, which at worst keeps a test too many; one is accepted only when the figure
-//! surely falls. What always holds: the condition in hand has its share of failing runs from its
-//! own try, and the cost only goes down.
+//! up after a few runs, which at worst keeps a test too many; one is accepted when its runs show, with
+//! little doubt, that the figure falls. Such runs flatter what they accept, so after every pass the condition
+//! in hand is measured again. What always holds: at the end of a pass, the condition in hand has the lowest
+//! cost of all that were measured so.
 
 mod moves;
 mod values;
@@ -30,12 +31,19 @@ use crate::{Double, Measured};
 const DOUBT: f64 = 0.05;
 /// The figure that is printed may be too low with this probability.
 const FINAL_DOUBT: f64 = 0.01;
+/// The most conditions that one job may measure before it takes the best of them. The lowest of several
+/// figures is the luckiest one, too: it holds as surely as is said only if all of them do, so that each
+/// gets its part of the doubt.
+pub const MOST_MEASURED: u32 = 12;
+pub(super) const DOUBT_OF_EACH: f64 = FINAL_DOUBT / MOST_MEASURED as f64;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
 /// So many of them should fail: up to three times as many are made for it, if there is time;
 const FINAL_HITS: u32 = 200;
 /// and so many at least, for which there may be ten times as many.
 const FEW_HITS: u32 = 30;
+/// The runs that a try begins with: what comes out must not depend on how many processors there are.
+const FIRST_BATCH: usize = 2;
 /// A try is not accepted after fewer runs,
 const LEAST_RUNS: u32 = 6;
 /// or fewer of them that fail: one may be luck, however much there is to be gained.
@@ -536,7 +544,7 @@ impl Search<'_> {
         let floor = (floor * self.first).min(0.85 * now).max(LEAST_SHARE * self.first);
         let least = (now * (-gain).exp2()).max(floor);
         let mut share = Share::default();
-        let mut batch = self.oracle.width().max(2);
+        let mut batch = FIRST_BATCH;
         while share.runs < patience {
             let Some(results) = self.sample(changed, layout, Draws::Again, batch)? else { break };
             share.add(&results);
@@ -635,7 +643,7 @@ impl Search<'_> {
         if !only {
             measured.total = Bits::Estimate {
                 value: condition.value() - gain - share.value().log2(),
-                at_most: condition.upper() - gain - share.at_least(FINAL_DOUBT).log2(),
+                at_most: condition.upper() - gain - share.at_least(DOUBT_OF_EACH).log2(),
                 confidence: 1.0 - FINAL_DOUBT,
             };
         }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use stunt_parcel::messages::{Count, Counted, EventId, Stored, report_path};
 use stunt_parcel::{Digest, seal};
 use stunt_report::{
-    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Pins, Program, Replay, Report,
-    Schema, Seconds, Source, SourceName, Verified,
+    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Program, Replay, Report,
+    Schema, Source, SourceName, Verified,
 };
 use stunt_server::store::Role;
 use stunt_server::{Clock, Config, Rate, Running, Store, Worker, start};
@@ -234,21 +234,10 @@ pub fn failure(
         },
         replay: Replay { native: true, check_memory: false, fails_if: None },
         leak: Leak::new(bits, of, Kind::AtMost, format!("at most {bits:.2} bits")),
-        original_path_leak: Leak::new(
-            bits * 2.0,
-            of,
-            Kind::AtMost,
-            format!("at most {:.2} bits", bits * 2.0),
-        ),
         per_byte: vec![ByteRuns::new(SourceName::File, figures)],
-        residue_percent: 0.4,
         algorithm: Algorithm { name: "weaken".to_owned(), parameters: Default::default() },
         draw: Draw::Uniform,
         verified: Verified { native: true, runs: 3 },
-        tests: 46,
-        pins: Pins { total: 0, by_reason: Default::default() },
-        instructions: 123_456,
-        seconds: Seconds { trace: 0.12, total: 0.5, ..Seconds::default() },
         notes: Vec::new(),
     };
     // Printable and always the same: a page shows it.

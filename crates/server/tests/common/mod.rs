@@ -17,8 +17,8 @@ use rand::rngs::OsRng;
 use rand::{Rng, RngCore};
 use stunt_parcel::{Digest, Recipient};
 use stunt_report::{
-    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Pins, Program, Replay, Report,
-    Schema, Seconds, Source, SourceName, Verified,
+    Algorithm, ByteKind, ByteRuns, Draw, Failure, Frame, Kind, Leak, Program, Replay, Report,
+    Schema, Source, SourceName, Verified,
 };
 
 /// A folder that goes away.
@@ -107,16 +107,10 @@ impl Made {
             },
             replay: Replay { native: true, check_memory: false, fails_if: None },
             leak: Leak::new(self.leak, bits, Kind::Exact, format!("exactly {} bits", self.leak)),
-            original_path_leak: Leak::new(self.leak, bits, Kind::AtMost, "at most that"),
             per_byte: vec![ByteRuns::new(SourceName::File, figures)],
-            residue_percent: 1.0,
             algorithm: Algorithm { name: "weaken".to_owned(), parameters: BTreeMap::new() },
             draw: Draw::Uniform,
             verified: Verified { native: true, runs: 3 },
-            tests: 46,
-            pins: Pins::default(),
-            instructions: 123_456,
-            seconds: Seconds::default(),
             notes: Vec::new(),
         };
         report.to_bytes(&[double]).unwrap()

@@ -12,7 +12,7 @@ use stunt_models::ByteSet;
 use super::super::layout::{Cut, Layout};
 use super::super::oracle::Broken;
 use super::super::parts::Draws;
-use super::{COMPARED, LEAST_GAIN, Search, Verdict};
+use super::{COMPARED, FIRST_BATCH, LEAST_GAIN, Search, Verdict};
 
 /// So many bytes of the longest free stretch are given to others at most.
 const MOST_TAKEN: usize = 1024;
@@ -155,7 +155,7 @@ impl Search<'_> {
         let weak = self.weak.clone();
         let mut runs = 0;
         while runs < most && !self.over() {
-            let batch = self.oracle.width().max(2).min(most - runs);
+            let batch = FIRST_BATCH.min(most - runs);
             let Some(results) = self.sample(&weak, Some(layout), Draws::Again, batch)? else {
                 return Ok(false);
             };

@@ -28,11 +28,8 @@ mod streams;
 pub(super) use self::edits::tokens;
 use self::edits::{Class, Edit};
 use self::streams::Stream;
-use super::oracle::{Broken, Oracle};
+use super::oracle::{AT_ONCE, Broken, Oracle};
 use super::sums::{Sum, sums};
-
-/// How many deletions are tried at once, for every run that is under way at a time.
-const AT_ONCE: usize = 2;
 
 /// What the lengths of a double tell, source by source.
 #[must_use]
@@ -259,7 +256,7 @@ impl<'a> Reduction<'a> {
         let mut edits = class.edits(self.bytes());
         let (mut next, mut shorter) = (0, false);
         while next < edits.len() && !self.is_over() {
-            let batch = (AT_ONCE * self.oracle.width()).min(self.runs as usize);
+            let batch = AT_ONCE.min(self.runs as usize);
             let tried = &edits[next..edits.len().min(next + batch)];
             let candidate = |edit: &Edit| {
                 let mut candidate = self.best.clone();

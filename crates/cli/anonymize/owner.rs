@@ -1,0 +1,228 @@
+//! What only the owner of the original is told: figures beside the original, and about runs on it.
+//!
+//! Always: none of it is in a report. Figures that are shown together agree with each other; where they seem not
+//! to, a sentence says what counts, and that is what can be read.
+//!
+//! How long the run on the original took, what its path asks, how many
+//! bytes it shares with the double: each tells something that the figure of the double does not count.
+
+use std::collections::BTreeMap;
+
+use stunt_leakage::Bits;
+use stunt_report::{Leak, Report};
+
+use super::assemble::leak_of;
+use super::job::{Found, Job};
+use super::lengths::bytes;
+use super::readable::Readable;
+
+/// What took how long, in seconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seconds {
+    /// Running the program and following its input.
+    pub(super) trace: f64,
+    /// Asking the solver.
+    pub(super) solve: f64,
+    /// Looking for a weaker condition.
+    pub(super) search: f64,
+    /// Counting what is left.
+    pub(super) count: f64,
+    /// Running the program on the double.
+    pub(super) verify: f64,
+    /// Everything from start to end.
+    pub(super) total: f64,
+}
+
+impl Seconds {
+    /// What is accounted for.
+    pub(super) fn parts(&self) -> f64 {
+        self.trace + self.solve + self.search + self.count + self.verify
+    }
+
+    /// Counts a stretch of so many seconds as search, but for what was accounted for otherwise since it
+    /// began; `before` are the parts at its beginning.
+    pub(super) fn searched(&mut self, elapsed: f64, before: f64) {
+        self.search += (elapsed - (self.parts() - before)).max(0.0);
+    }
+}
+
+/// What a double reveals and has in common with the original, in percent of the original, and how the
+/// original's own run went.
+pub struct ForOwner {
+    /// How long the original is.
+    pub(super) bytes: usize,
+    pub(super) leak: Leak,
+    /// What a double reveals that takes the path of the original.
+    pub(super) original_path_leak: Leak,
+    /// Bytes that are the same at the same place.
+    pub(super) residue_percent: f64,
+    /// What can be read of the original, wherever it stands.
+    pub(super) readable: Readable,
+    /// Bytes of the double that have one value only; and how many of them are the original's at that place.
+    pub(super) fixed: (usize, usize),
+    /// How many decisions of the program depended on the input.
+    pub(super) tests: usize,
+    /// Values that were fixed because they could not be followed, by reason.
+    pub(super) pins: BTreeMap<String, u64>,
+    pub(super) instructions: u64,
+    pub(super) seconds: Seconds,
+    /// Sentences about the original's runs.
+    pub(super) notes: Vec<String>,
+}
+
+impl Job<'_> {
+    /// What only the owner is told.
+    pub(super) fn for_owner(&self, report: &Report, found: &Found) -> ForOwner {
+        let hidden = self.subject.original.hidden().len();
+        let double = &found.drawn.double.bytes;
+        let size = 8 * hidden;
+        let (leak, path_leak, residue_percent) = match found.shorter_than {
+            Some(path_leak) => {
+                let left = self.base().hidden().len() as f64 / hidden.max(1) as f64;
+                let residue = self.base().residue(double) * left;
+                (leak_of(self.revealed(found), size), path_leak, residue)
+            }
+            None => (report.leak.clone(), found.path_leak, self.subject.original.residue(double)),
+        };
+        let size = if found.shorter_than.is_some() { size } else { found.drawn.size };
+        ForOwner {
+            bytes: bytes(&self.subject.original),
+            leak,
+            original_path_leak: tidied(path_leak, size),
+            residue_percent: (residue_percent * 100.0).round() / 100.0,
+            readable: Readable::new(&self.subject.original.reveal(), double),
+            fixed: self.fixed(found),
+            tests: found.followed.tests.len(),
+            pins: found.followed.pins(),
+            instructions: found.followed.instructions,
+            seconds: self.seconds.clone(),
+            notes: self.notes_for_owner(found),
+        }
+    }
+
+    /// Bytes of the double that the failure, or the search, has set; and those that are the original's. A search
+    /// may begin with an input that is plainer than the original: what it sets then is not the original's.
+    fn fixed(&self, found: &Found) -> (usize, usize) {
+        let original = self.subject.original.assignment();
+        let base = self.base();
+        let same_length = bytes(&base) == bytes(&self.subject.original);
+        let (mut fixed, mut same) = (0, 0);
+        for leak in found.drawn.measured.bytes.iter().filter(|leak| leak.bits.value() >= 8.0) {
+            fixed += 1;
+            let (source, offset) = (usize::from(leak.byte.source), leak.byte.offset as usize);
+            let own = found.drawn.double.bytes.get(source).and_then(|bytes| bytes.get(offset));
+            same += usize::from(same_length && own == Some(&original.get(leak.byte)));
+        }
+        (fixed, same)
+    }
+
+    fn notes_for_owner(&self, found: &Found) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.share.hits < self.share.runs {
+            notes.push(format!(
+                "The failure does not come every time: it came in {} of {} runs on the original.",
+                self.share.hits, self.share.runs
+            ));
+        }
+        for call in &found.followed.missing {
+            notes.push(format!("The machine does not have the system call {}.", call.name));
+        }
+        notes
+    }
+}
+
+fn tidied(bits: Bits, size: usize) -> Leak {
+    leak_of(bits, size).tidied()
+}
+
+impl ForOwner {
+    /// What counts, where one figure seems to say much and another little.
+    pub(super) fn disagreements(&self) -> Vec<String> {
+        let (revealed, readable) = (self.leak.percent, self.readable.percent());
+        let mut sentences = Vec::new();
+        if self.readable.bytes > 0 && readable > revealed + MARGIN {
+            sentences.push(format!(
+                "More can be read in the double than the figure says: {} of the {} bytes of the original's content \
+                 stand in it, moved or packed. That is what counts.",
+                self.readable.bytes, self.readable.of
+            ));
+        }
+        if revealed > NEARLY_ALL && readable.max(self.residue_percent) < revealed - MARGIN {
+            sentences.push(
+                "The figure is a bound, and a weak one here: the program computes something from the input that \
+                 could not be counted. What can be read of the original is less."
+                    .to_owned(),
+            );
+        }
+        let (fixed, same) = self.fixed;
+        if same < fixed {
+            sentences.push(format!(
+                "Of the {fixed} bytes that are fixed in the double, {same} are the original's at their place; \
+                 the search has set the others."
+            ));
+        }
+        sentences
+    }
+}
+
+/// Figures that differ by less, in percent, do not disagree.
+const MARGIN: f64 = 1.0;
+/// A bound above this, in percent, says hardly anything.
+const NEARLY_ALL: f64 = 50.0;
+
+#[cfg(test)]
+mod tests {
+    use stunt_report::Kind;
+
+    use super::*;
+
+    #[test]
+    fn seconds_are_counted_once() {
+        let mut seconds = Seconds { trace: 1.0, ..Seconds::default() };
+        let before = seconds.parts();
+        seconds.trace += 0.5;
+        seconds.search += 2.0;
+        seconds.searched(4.0, before);
+        assert_eq!((seconds.trace, seconds.search, seconds.parts()), (1.5, 3.5, 5.0));
+        // Two that were at work at the same time.
+        let before = seconds.parts();
+        seconds.trace += 3.0;
+        seconds.searched(2.0, before);
+        assert_eq!(seconds.search, 3.5);
+    }
+
+    fn figures(
+        percent: f64,
+        residue: f64,
+        readable: (usize, usize),
+        fixed: (usize, usize),
+    ) -> ForOwner {
+        let leak = Leak::new(percent * 80.0, 8000, Kind::AtMost, "");
+        ForOwner {
+            bytes: 1000,
+            original_path_leak: leak.clone(),
+            leak,
+            residue_percent: residue,
+            readable: Readable { bytes: readable.0, of: readable.1, stretches: Vec::new() },
+            fixed,
+            tests: 0,
+            pins: BTreeMap::new(),
+            instructions: 0,
+            seconds: Seconds::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn attack_figures_on_one_screen_contradict_each_other() {
+        let said = |figures: ForOwner| figures.disagreements().join(" ");
+        // A double that claims little, and in which everything can be read.
+        assert!(said(figures(2.5, 1.0, (900, 1000), (5, 5))).contains("More can be read"));
+        // A bound of nearly all, of which hardly anything is there.
+        let weak = said(figures(99.95, 6.0, (60, 1000), (1000, 60)));
+        assert!(weak.contains("a weak one") && weak.contains("60 are the original's"), "{weak}");
+        // Figures that agree need no sentence.
+        assert_eq!(said(figures(10.0, 10.2, (100, 1000), (100, 100))), "");
+        assert_eq!(said(figures(100.0, 100.0, (1000, 1000), (1000, 1000))), "");
+    }
+}
