@@ -176,6 +176,36 @@ fn attack_a_report_runs_its_own_command_where_nobody_is_asked() {
 }
 
 #[test]
+fn attack_a_report_takes_the_place_of_arguments_that_its_reader_wrote() {
+    let place = Place::new("argued");
+    let program = place.compile("parser", PARSER, &[]);
+    let mut evil = report(&place, &program, CANARY).report;
+    // Whoever replays it with a script gets a command of the report's in its place.
+    evil.arguments = vec!["<arg 1>".to_owned(), "<arg 2>".to_owned()];
+    let sources = vec![
+        (SourceName::Argument(1), b"-c".to_vec()),
+        (SourceName::Argument(2), b"touch touched; kill -6 $$".to_vec()),
+    ];
+    write_with(&place, "evil.zip", evil, sources);
+    place.executable("run.sh", b"#!/bin/sh\nexit 0\n");
+    for flags in [&[][..], &["--uncontained", "--yes"], &["--machine"]] {
+        let words = [&["replay", "evil.zip"], flags, &["--", "/bin/sh", "run.sh", "x"]].concat();
+        says(
+            &place.stunt(&words),
+            2,
+            "the double is argument 1 of the program; write '<arg 1>' there",
+        );
+        assert!(!place.path("touched").exists());
+    }
+    // Who writes the places down sees what comes there.
+    let output = place.stunt(&["replay", "evil.zip", "--", "/bin/sh", "<arg 1>", "<arg 2>"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("about to run, contained: /bin/sh '<arg 1>' '<arg 2>'\n"), "{said}");
+    assert!(said.contains("brings argument 2: 'touch touched; kill -6 $$'\n"), "{said}");
+    assert!(!place.path("touched").exists());
+}
+
+#[test]
 fn attack_a_report_writes_on_the_terminal_of_its_reader() {
     let place = Place::new("terminal");
     let program = place.compile("parser", PARSER, &[]);
@@ -207,10 +237,10 @@ fn attack_a_report_writes_on_the_terminal_of_its_reader() {
         let reads = |c: char| (c.is_control() && c != '\n') || !(c.is_ascii() || c == '…');
         assert!(!said.contains(reads), "{arguments:?}: {said:?}");
         // The whole command is on one line, and a shell that is given it runs that alone.
-        let lines = said
+        let mut lines = said
             .lines()
             .filter(|line| line.contains("about to run, ") || line.contains("command "));
-        let line = lines.last().expect("the command is shown");
+        let line = lines.next_back().expect("the command is shown");
         let (_, command) = line.split_once("arser ").expect("the program");
         let ran = place.in_bash(&format!("printf '%s|' {command}"));
         assert!(!place.path("touched").exists(), "{command}");

@@ -8,6 +8,7 @@ mod anonymize;
 mod arguments;
 mod config;
 mod confined;
+mod consent;
 mod defaults;
 mod demo;
 mod demo_program;

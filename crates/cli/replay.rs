@@ -6,8 +6,7 @@
 //! variables only those are set that the user names; and what is run on what is shown before. In the
 //! machine, nothing that the program does reaches the host. Files and tickets are treated alike.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,18 +16,15 @@ use serde_json::json;
 use stunt_client::TicketAddress;
 use stunt_native::{Copied, Ending, Run, containment};
 use stunt_path::Failure;
-use stunt_report::{Opened, Report, SourceName, command_line, quoted, visible};
+use stunt_report::{Opened, Report, SourceName, visible};
 
+use crate::consent::{Runs, agree, announce};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Stopped, run_double};
 use crate::outcome::{self, Outcome, Step};
 use crate::subject::{Limits, Subject};
-use crate::submit::terminal::{self, Answer};
 use crate::walk::{Pace, walk};
 use crate::{inspect, ticket, variables};
-
-/// The most bytes of an argument or a variable that are shown.
-const MOST_SHOWN: usize = 200;
 
 /// Flags of `stunt replay`.
 #[derive(clap::Args)]
@@ -123,17 +119,6 @@ impl Arguments {
     }
 }
 
-/// Where a program runs on a double.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Runs {
-    /// In the machine: nothing reaches the host.
-    InMachine,
-    /// Natively, as candidates do.
-    Contained,
-    /// Natively, as if the user had started it.
-    Uncontained,
-}
-
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let verdict = replay(arguments);
@@ -183,7 +168,7 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
     if !in_machine {
         variables::check(report, &arguments.env)?;
         announce(&opened, &words, runs);
-        agree(arguments, runs)?;
+        agree(!arguments.command.is_empty(), arguments.yes, runs)?;
     }
     let mut subject = Subject::of_report(&opened, program, words, &arguments.limits)?;
     if arguments.keep {
@@ -275,55 +260,6 @@ fn is_executable(path: &Path) -> bool {
     let executable =
         |data: std::fs::Metadata| data.is_file() && data.permissions().mode() & 0o111 != 0;
     path.metadata().is_ok_and(executable)
-}
-
-/// Says what is about to run, and all that the report brings into it.
-fn announce(opened: &Opened, words: &[OsString], runs: Runs) {
-    let how = if runs == Runs::Contained { "contained" } else { "with all your rights" };
-    eprintln!("stunt: about to run, {how}: {}", command_line(words));
-    for (source, bytes) in opened.report.sources.iter().zip(&opened.doubles) {
-        let name = visible(&source.name.words());
-        let content = if source.name.is_text() {
-            let shown = &bytes[..bytes.len().min(MOST_SHOWN)];
-            let more = if shown.len() < bytes.len() { " and more" } else { "" };
-            format!("{}{more}", quoted(OsStr::from_bytes(shown)))
-        } else {
-            format!("{} bytes", bytes.len())
-        };
-        eprintln!("stunt: the report brings {name}: {content}");
-    }
-}
-
-/// Somebody agrees to what was announced, where that is needed; otherwise nothing is run.
-fn agree(arguments: &Arguments, runs: Runs) -> Result<()> {
-    let named = !arguments.command.is_empty();
-    if arguments.yes || (named && runs == Runs::Contained) {
-        return Ok(());
-    }
-    let whose = if named { "" } else { ", which the report chose," };
-    if !terminal::is_there() {
-        match runs {
-            Runs::Uncontained => bail!(
-                "nothing was run: --uncontained gives the program{whose} all your rights on a \
-                 stranger's bytes, and there is no terminal to ask on. Say --yes, too, if you mean it"
-            ),
-            _ => bail!(
-                "nothing was run: the report chose the program and its arguments, and there is no \
-                 terminal to ask on. Name the program yourself after --, or use --machine, or --yes"
-            ),
-        }
-    }
-    let question = match runs {
-        Runs::Uncontained => format!(
-            "The program{whose} gets all your rights, on bytes of whoever made the report: it may \
-             change, delete and send whatever you may.\nRun it uncontained?"
-        ),
-        _ => "Run what the report chose, contained?".to_owned(),
-    };
-    if terminal::question(&question, false)? != Answer::Yes {
-        bail!("nothing was run; name the program yourself after --, or use --machine");
-    }
-    Ok(())
 }
 
 /// How a replayed run compares with the report.

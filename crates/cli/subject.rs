@@ -20,7 +20,7 @@ use stunt_machine::linux::{Input, InputPlace, Setup};
 use stunt_native::{Command, Containment, Copied, InputFile, Native, Stdin};
 use stunt_path::{Failure, Original};
 use stunt_record::{Incident, Transport};
-use stunt_report::{Connection, Opened, Source, SourceName, Way, command_line, visible};
+use stunt_report::{Connection, Opened, Source, SourceName, Way, command_line, quoted, visible};
 
 use crate::arguments::{self, Owner, Told, Wishes};
 use crate::confined::Confined;
@@ -339,10 +339,15 @@ impl Subject {
                          {place} there"
                     )
                 }
-                (SourceName::Argument(number), _) if *number as usize >= words.len() => bail!(
-                    "the double is argument {number} of the program, but there are only {} arguments",
-                    words.len() - 1
-                ),
+                // A report puts nothing in the place of what its reader has written.
+                (SourceName::Argument(number), _)
+                    if words
+                        .get(*number as usize)
+                        .is_none_or(|word| *word != *source.name.placeholder()) =>
+                {
+                    let place = quoted(source.name.placeholder());
+                    bail!("the double is argument {number} of the program; write {place} there")
+                }
                 _ => {}
             }
         }

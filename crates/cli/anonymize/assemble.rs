@@ -23,7 +23,7 @@ const MOST_FRAMES: usize = 32;
 impl Job<'_> {
     /// The report, with what is told of the arguments, compared with the run on the double.
     pub(super) fn report(&self, telling: &Telling, found: &Found) -> Result<Report> {
-        let report = telling.into_report(self.assemble(found));
+        let report = telling.told_in(self.assemble(found));
         ensure!(
             told_by(&report, &found.drawn.failure),
             "the report says something that the run on the double did not show; this is a mistake in stunt, \

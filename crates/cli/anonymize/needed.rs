@@ -43,8 +43,8 @@ impl Telling {
         }
     }
 
-    /// Puts it into the report.
-    pub fn into_report(&self, mut report: Report) -> Report {
+    /// The report with it.
+    pub fn told_in(&self, mut report: Report) -> Report {
         report.arguments.clone_from(&self.arguments);
         if self.left_out > 0 {
             let (are, them) = if self.left_out == 1 { ("is", "it") } else { ("are", "them") };

@@ -17,6 +17,9 @@ use stunt_report::{HIDDEN, PATH};
 
 pub use owner::Owner;
 
+/// Letters of options that often take a password, a key, a token or a name.
+const ASKING: &str = "aAkKpPtTuUwW";
+
 /// What the user wants to be told.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
@@ -161,6 +164,11 @@ fn judged(text: &str, before: Option<&str>, owner: &Owner) -> Told {
     if let Some(what) = asked.and_then(secrets::in_name) {
         return Told::hidden(Why::Secret(what));
     }
+    // `-p 1234`, where only small numbers are no passwords.
+    let asked = before.and_then(|it| it.strip_prefix('-')).filter(|it| it.len() == 1);
+    if asked.is_some_and(|letter| ASKING.contains(letter)) && !plain::is_small(text) {
+        return Told::hidden(looks(text, owner).unwrap_or_else(|| unknown(text)));
+    }
     // As `dd` has it: `bs=512`.
     if let Some((name, value)) = text.split_once('=')
         && plain::is_word(name)
@@ -189,15 +197,13 @@ fn short_option(text: &str, rest: &str, owner: &Owner) -> Told {
         return Told::hidden(looks(text, owner).unwrap_or(Why::Unknown));
     };
     let of = characters.as_str();
-    // What `-p` and the like take is often a password.
-    let asks = "pPkKtTuUaA".contains(letter);
+    let asks = ASKING.contains(letter);
     let cluster = rest.len() <= 3 && rest.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let number = of.len() <= 3 && of.bytes().all(|byte| byte.is_ascii_digit()) && !asks;
+    let number = plain::is_small(of) && !asks;
     if of.is_empty() || cluster || number || is_place(of) {
         return Told::whole(text);
     }
-    let hidden = looks(of, owner).unwrap_or(if is_path(of) { Why::Path } else { Why::Unknown });
-    Told::hidden(hidden).after(&format!("-{letter}"))
+    Told::hidden(looks(of, owner).unwrap_or_else(|| unknown(of))).after(&format!("-{letter}"))
 }
 
 /// A value with its name.
@@ -219,7 +225,12 @@ fn value(text: &str, owner: &Owner) -> Told {
     if plain::is_number(text) || plain::is_word(text) || plain::is_device(text) {
         return Told::whole(text);
     }
-    Told::hidden(if is_path(text) { Why::Path } else { Why::Unknown })
+    Told::hidden(unknown(text))
+}
+
+/// Why something is hidden that looks like nothing in particular.
+fn unknown(text: &str) -> Why {
+    if is_path(text) { Why::Path } else { Why::Unknown }
 }
 
 fn looks(text: &str, owner: &Owner) -> Option<Why> {
@@ -303,6 +314,10 @@ mod tests {
         }
         assert_eq!(line(&Wishes::default(), &["--pin", "1234"]), ["--pin", "<hidden>"]);
         assert_eq!(line(&Wishes::default(), &["--count", "1234"]), ["--count", "1234"]);
+        assert_eq!(line(&Wishes::default(), &["-p", "1234"]), ["-p", "<hidden>"]);
+        assert_eq!(line(&Wishes::default(), &["-p", "test"]), ["-p", "<hidden>"]);
+        assert_eq!(line(&Wishes::default(), &["-p", "80"]), ["-p", "80"]);
+        assert_eq!(line(&Wishes::default(), &["-p", "@@"]), ["-p", "@@"]);
     }
 
     #[test]

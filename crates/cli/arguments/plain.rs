@@ -317,6 +317,11 @@ pub fn is_device(text: &str) -> bool {
     matches!(text, "/dev/null" | "/dev/zero" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr")
 }
 
+/// Whether it is a number of at most three digits.
+pub fn is_small(text: &str) -> bool {
+    (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Whether it is a small number, with a unit or without, or two of them with an `x` between.
 pub fn is_number(text: &str) -> bool {
     let digits = |text: &str, most: usize| {
