@@ -154,11 +154,12 @@ impl ForOwner {
                     .to_owned(),
             );
         }
+        // "All bytes fully", and hardly one of them the original's.
         let (fixed, same) = self.fixed;
-        if same < fixed {
+        if 2 * fixed > self.bytes && 2 * same < fixed {
             sentences.push(format!(
-                "Of the {fixed} bytes that are fixed in the double, {same} are the original's at their place; \
-                 the search has set the others."
+                "Of the {fixed} bytes that are fixed in the double, {same} are as they were in the original at \
+                 their places."
             ));
         }
         sentences
@@ -220,7 +221,7 @@ mod tests {
         assert!(said(figures(2.5, 1.0, (900, 1000), (5, 5))).contains("More can be read"));
         // A bound of nearly all, of which hardly anything is there.
         let weak = said(figures(99.95, 6.0, (60, 1000), (1000, 60)));
-        assert!(weak.contains("a weak one") && weak.contains("60 are the original's"), "{weak}");
+        assert!(weak.contains("a weak one") && weak.contains("60 are as they were"), "{weak}");
         // Figures that agree need no sentence.
         assert_eq!(said(figures(10.0, 10.2, (100, 1000), (100, 100))), "");
         assert_eq!(said(figures(100.0, 100.0, (1000, 1000), (1000, 1000))), "");
