@@ -78,7 +78,7 @@ pub fn answer(filter: &[sock_filter], architecture: u32, number: u32, arguments:
     let word = |offset: u32| match offset {
         NUMBER => number,
         ARCHITECTURE => architecture,
-        _ if offset % 8 == 0 => arguments[(offset as usize - 16) / 8] as u32,
+        _ if offset.is_multiple_of(8) => arguments[(offset as usize - 16) / 8] as u32,
         _ => (arguments[(offset as usize - 16) / 8] >> 32) as u32,
     };
     let (mut at, mut value) = (0, 0);

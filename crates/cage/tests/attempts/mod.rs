@@ -55,7 +55,7 @@ fn ordinary(folder: &Path, outside: &Path) {
     say("write a large file", std::fs::write(folder.join("large"), vec![0; 1 << 20]).is_ok());
     say("map much", Vec::<u8>::new().try_reserve_exact(4 << 30).is_ok());
     say("start a thread", std::thread::spawn(|| 1).join().is_ok());
-    say("tell the time", std::time::SystemTime::now().elapsed().is_ok());
+    say("tell the time", std::time::Instant::now().elapsed().as_secs() < 3600);
 }
 
 /// Makes a call, and says whether it was refused.

@@ -33,7 +33,7 @@ pub fn check(data: &[u8]) {
         path: "/bin/strange".into(),
         source: Source::Bytes(Arc::clone(&bytes)),
         bias: BASE,
-        executable: vec![BASE..BASE + length],
+        executable: std::iter::once(BASE..BASE + length).collect(),
     };
     let by_header = Module::from_mappings("/bin/strange", Arc::clone(&bytes), &[mapping]);
     let stack: Vec<u8> = (0..WORDS)
