@@ -176,7 +176,7 @@ fn goes_round(pool: &mut Pool, roots: &[Term]) {
     let mut evaluator = Evaluator::new();
     let values: Vec<u128> = roots.iter().map(|&root| evaluator.eval(pool, root, &input)).collect();
     let columns: Vec<[u8; 1]> = bytes.iter().map(|&byte| [input.get(byte)]).collect();
-    let columns: Vec<&[u8]> = columns.iter().map(|column| column.as_slice()).collect();
+    let columns: Vec<&[u8]> = columns.iter().map(<[u8; 1]>::as_slice).collect();
     let mut program = Program::compile(pool, roots, &bytes);
     program.run(&columns, |root, _, lanes| assert_eq!(lanes.get(0), values[root]));
     let conditions: Vec<Term> = roots.iter().copied().filter(|&root| pool.is_bool(root)).collect();
