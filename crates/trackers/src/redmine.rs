@@ -1,8 +1,8 @@
 //! Redmine, by its REST interface: the double is uploaded first, then the issue takes it along.
 //!
 //! Always: an issue has its double, because the two are made in one request; an upload that no
-//! issue takes is dropped by Redmine after a day. The text stands in a `<pre>` block, which both of
-//! Redmine's text formats show as it is.
+//! issue takes is dropped by Redmine after a day. The text stands in a block that all of Redmine's text
+//! formats show as it is.
 
 use serde_json::{Value, json};
 
@@ -52,13 +52,15 @@ impl Redmine {
     }
 }
 
-/// The text as a block that no format reads. Which tags end a block depends on the format (in Textile
-/// `</code>` ends `<pre>`, in CommonMark `</style>` does), in any case of letters: so there is no tag in
-/// it, whatever it is called.
+/// The text as a block that no format reads. Textile leaves alone what is in `<pre>`; Markdown knows no
+/// such tag there, and leaves alone what is indented. Which tags end a block depends on the format (in
+/// Textile `</code>` ends `<pre>`, in CommonMark `</style>` does), in any case of letters: so there is
+/// no tag in it, whatever it is called.
 fn block(text: &str) -> String {
     let tag = |next: char| next.is_alphabetic() || "/!?".contains(next);
     let text = apart(text, |c, rest| c == '<' && rest.starts_with(tag));
-    format!("<pre>\n{text}\n</pre>")
+    let lines: Vec<String> = text.split('\n').map(|line| format!("    {line}")).collect();
+    format!("<pre>\n\n{}\n\n</pre>", lines.join("\n"))
 }
 
 impl Tracker for Redmine {
