@@ -10,7 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
-use stunt_native::{Ending, Native, Run};
+use stunt_native::{Ending, Native, Outward, Run};
 use stunt_path::{Failure, FailureKind, Original};
 use stunt_report::Seconds;
 use stunt_search::{Double, Measured, PathCondition, Share};
@@ -59,6 +59,12 @@ pub(super) struct Job<'a> {
     pub(super) allowed: Allowed,
     /// What counts as the failure, if the user said so, now or in the incident.
     pub(super) fails_if: Option<FailsIf>,
+    /// How the original fails when nobody watches, if it can be run so.
+    pub(super) plain: Option<Outward>,
+    /// Harmless inputs fail in the same way.
+    pub(super) any_fails: bool,
+    /// How many doubles failed only while they were watched.
+    pub(super) only_watched: u32,
 }
 
 /// What a search may take.
@@ -141,6 +147,9 @@ impl<'a> Job<'a> {
                 worth: f64::INFINITY,
             },
             fails_if: arguments.fails_if.clone().or_else(|| subject.fails_if.clone()),
+            plain: None,
+            any_fails: false,
+            only_watched: 0,
         }
     }
 
@@ -173,6 +182,9 @@ impl<'a> Job<'a> {
         if self.subject.is_script() || failure.exception_type().is_some() {
             return self.blackbox(failure, "a script cannot be followed", rng);
         }
+        if failure.is_told() {
+            return self.blackbox(failure, "what a sanitizer finds cannot be followed", rng);
+        }
         match self.arguments.algorithm {
             Choice::Blackbox => self.blackbox(failure, "", rng),
             Choice::Weaken => self.weakened(failure, rng),
@@ -204,6 +216,7 @@ impl<'a> Job<'a> {
         self.progress.stage("running the program on the original");
         let begun = Instant::now();
         let mut seen: Option<Failure> = None;
+        let mut how = None;
         let mut other = None;
         while self.share.runs < ORIGINAL_RUNS.0
             || (self.share.runs < ORIGINAL_RUNS.1 && begun.elapsed() < ORIGINAL_TIME)
@@ -226,8 +239,14 @@ impl<'a> Job<'a> {
                 return Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })));
             }
             seen = Some(failure);
+            how = Some(run.ending);
         }
-        let Some(failure) = seen else {
+        let (Some(failure), Some(ending)) = (seen, how) else {
+            if let Some(run) = &other
+                && let Some(why) = self.only_unwatched(run.ending)?
+            {
+                return Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })));
+            }
             self.progress.finish();
             if let Some(run) = other {
                 eprintln!("stunt: {}", self.no_failure(&run));
@@ -242,6 +261,9 @@ impl<'a> Job<'a> {
                  it is {failure}"
             );
             return Ok(Err(self.halt(Halt { outcome: Outcome::NoFailure, why })));
+        }
+        if let Err(halt) = self.see_plainly(&failure, ending)? {
+            return Ok(Err(self.halt(halt)));
         }
         Ok(Ok(failure))
     }
@@ -321,6 +343,13 @@ impl<'a> Job<'a> {
         let Halt { outcome, why } = halt;
         self.progress.finish();
         eprintln!("stunt: {why}");
+        if outcome == Outcome::Unproved && self.only_watched > 0 {
+            eprintln!(
+                "stunt: doubles that failed only while they were watched, and not when they were started \
+                 plainly: {}",
+                self.only_watched
+            );
+        }
         outcome
     }
 
@@ -336,7 +365,7 @@ impl<'a> Job<'a> {
         Ok(Some((leak, plain.tests.len())))
     }
 
-    /// Whether the program fails on a double as it does on the original, every time.
+    /// Whether the program fails on a double as it does on the original, every time: followed, and plainly.
     pub(super) fn proved(&mut self, failure: &Failure, double: &Double) -> Result<bool> {
         self.progress.stage("running the program on the double");
         let _span = info_span!("verify", runs = self.arguments.runs).entered();
@@ -359,6 +388,8 @@ impl<'a> Job<'a> {
                     break;
                 }
             }
+            // The last word is that of a run that nobody watches.
+            fails = fails && self.fails_plainly(failure, &command)?;
             all &= fails;
             if !fails {
                 break;

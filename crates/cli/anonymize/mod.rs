@@ -14,6 +14,7 @@ mod natively;
 mod on_path;
 mod oracle;
 mod other_path;
+mod proof;
 mod starts;
 mod weakening;
 mod words;
@@ -203,6 +204,10 @@ pub struct Arguments {
     /// How often the double must fail natively
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+    /// Make a double although the program fails in the same way on harmless inputs, an empty one among
+    /// them: then the failure does not come from the input, and a double proves nothing
+    #[arg(long)]
+    even_if_any_input_fails: bool,
     /// Repeat a run; without it the randomness is fresh, as it should be for a real double
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -363,6 +368,9 @@ pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Out
             Err(outcome) => return Ok(Err(outcome)),
         },
     };
+    if let Err(halt) = job.control(&failure)? {
+        return Ok(Err(job.halt(halt)));
+    }
     let mut found = match job.find(&failure)? {
         Ok(found) => found,
         Err(halt) => return Ok(Err(job.halt(halt))),

@@ -138,6 +138,7 @@ impl Machine {
             FailureKind::Signal(_)
             | FailureKind::StackOverflow
             | FailureKind::InvalidAccess
+            | FailureKind::Sanitizer
             | FailureKind::Stated(_) => None,
         };
         if let Some(count) = certain {

@@ -19,6 +19,7 @@ mod site;
 
 pub use identify::{Ended, identify};
 pub use judge::{Evidence, Scene, Status, at_stack_end, judge};
+pub use library::{is_sanitizer_function, is_sanitizer_module};
 pub use site::{PanicSite, panic_site};
 
 use std::ops::Range;

@@ -13,8 +13,10 @@ mod node;
 mod perl;
 mod python;
 mod roles;
+mod sanitizer;
 
-use stunt_path::Failure;
+use stunt_machine::failure::{is_sanitizer_function, is_sanitizer_module};
+use stunt_path::{Failure, Frame};
 
 use crate::run::{Ending, Run};
 
@@ -65,6 +67,30 @@ pub fn failure_of_script(run: &Run) -> Option<Failure> {
     // A script may start another one and fail because that did: the last to speak ended the run.
     let (_, exceptions) = found.into_iter().flatten().max_by_key(|(place, _)| *place)?;
     roles::failure(&exceptions)
+}
+
+/// How a run failed, if it did: what a sanitizer says, by itself, or with an uncaught exception of the
+/// language that it is written in.
+#[must_use]
+pub fn failure_of_run(run: &Run) -> Option<Failure> {
+    sanitizer_report(run).or_else(|| run.failure.clone()).or_else(|| failure_of_script(run))
+}
+
+/// What a sanitizer reports, if that is the failure: whatever the program's status is, since some let it
+/// go on; but not if the program went on to fail by itself.
+fn sanitizer_report(run: &Run) -> Option<Failure> {
+    match (run.ending, &run.failure) {
+        (Ending::Exit(_), None) => {}
+        // Of a plain run nothing else is known.
+        (Ending::Signal(_), None) => {}
+        (Ending::Signal(_), Some(failure)) if failure.frames.iter().any(is_sanitizer) => {}
+        _ => return None,
+    }
+    sanitizer::parse(&String::from_utf8_lossy(run.stderr.reveal()))
+}
+
+fn is_sanitizer(frame: &Frame) -> bool {
+    is_sanitizer_module(&frame.module) || frame.symbol.as_deref().is_some_and(is_sanitizer_function)
 }
 
 /// Lines with where they begin; without the characters that end them.

@@ -10,7 +10,7 @@ use stunt_path::{Failure, FailureKind, Frame, Location, Role};
 use super::{Call, Exception};
 
 /// How many calls of the uncaught exception count, as in native stacks.
-const DEPTH: usize = 3;
+pub(super) const DEPTH: usize = 3;
 
 /// How many causes count.
 const CAUSES: usize = 4;
@@ -62,7 +62,7 @@ fn frame(call: &Call, role: Role) -> Frame {
 }
 
 /// The part of each call in the identity, of which this many count.
-fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
+pub(super) fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
     let own = |call: &Call| !call.library;
     // All of it is library: better that than nothing.
     let all = !calls.iter().any(own);
@@ -86,7 +86,7 @@ fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
 
 /// The roles in a recursion without end: calls that are there at least twice count, once each.
 /// Where the stack ended is chance.
-fn circle(calls: &[Call]) -> Option<Vec<Role>> {
+pub(super) fn circle(calls: &[Call]) -> Option<Vec<Role>> {
     let own = calls.iter().filter(|call| !call.library);
     let places: Vec<_> = own.map(|call| (&call.file, call.line, call.column)).collect();
     let repeat = repeating(&places);
