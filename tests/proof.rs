@@ -38,7 +38,9 @@ fn anonymize(place: &Place, program: &str, input: &[u8], flags: &[&str]) -> Outp
     place.write("input", input);
     let mut words = vec!["anonymize", "--json", "--seed", "1", "-i", "input"];
     // As little as is needed: runs of programs with sanitizers are slow.
-    words.extend(["--effort", "100"]);
+    if !flags.contains(&"--effort") {
+        words.extend(["--effort", "100"]);
+    }
     words.extend(flags);
     words.extend(["--", program, "@@"]);
     place.stunt(&words)
@@ -53,6 +55,7 @@ fn made(output: &Output) -> serde_json::Value {
 
 /// The double of the report that was written.
 fn double(place: &Place) -> Vec<u8> {
+    let _ = fs::remove_dir_all(place.path("double"));
     let output = place.stunt(&["inspect", "--extract", "double", "stunt-report.zip"]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let mut files = fs::read_dir(place.path("double")).expect("a folder");
@@ -260,4 +263,106 @@ fn a_program_that_fails_on_its_input_alone_is_proved_as_ever() {
     let all = made(&anonymize(&place, &program, CANARY, &[]));
     assert_eq!(all["verified"]["runs"], 3);
     assert!(!double(&place).windows(10).any(|part| CANARY.windows(10).any(|it| it == part)));
+}
+
+/// Two reasons to panic in a thread, and one place where that is learned.
+const JOINED: &str = r#"
+fn month(line: &str) -> usize {
+    let fields: Vec<&str> = line.split(',').collect();
+    fields[1].split('-').nth(1).unwrap().parse().unwrap()
+}
+fn days(month: usize) -> u32 {
+    [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+}
+fn main() {
+    let all = std::fs::read_to_string(std::env::args().nth(1).unwrap()).unwrap();
+    let lines: Vec<String> = all.lines().map(str::to_owned).collect();
+    let worker = std::thread::spawn(move || lines.iter().map(|line| days(month(line))).sum::<u32>());
+    println!("{}", worker.join().unwrap());
+}
+"#;
+
+/// Runs a program plainly on a file; what it says.
+fn said(place: &Place, command: &str, bytes: &[u8]) -> String {
+    place.write("seen", bytes);
+    text(&place.in_bash(&format!("{command} seen")).stderr)
+}
+
+#[test]
+fn attack_a_double_panics_where_the_original_does_first() {
+    let place = Place::new("first-panic");
+    place.write("joined.rs", JOINED.as_bytes());
+    let mut compiler = place.program("rustc");
+    compiler.args(["-g", "-O", "--edition=2024", "-o", "joined", "joined.rs"]);
+    assert!(compiler.status().expect("rustc is there").success());
+    let program = place.path("joined").to_str().expect("a plain path").to_owned();
+    let input = b"Wyczolkowska,1984-11-07\nQvistgaard,1984-23-07,Xhosa-Zwolle\n";
+    let output = anonymize(&place, &program, input, &["--effort", "300"]);
+    let words = made(&output)["failure"]["words"].to_string();
+    assert!(words.contains("days"), "{words}");
+    let places = |bytes: &[u8]| {
+        let said = said(&place, &program, bytes);
+        let lines = said.lines().filter_map(|line| line.split_once(" panicked at "));
+        lines.map(|(_, at)| at.to_owned()).collect::<Vec<_>>()
+    };
+    let original = places(input);
+    assert_eq!(original.len(), 2, "{original:?}");
+    assert_eq!(places(&double(&place)), original);
+}
+
+#[test]
+fn attack_another_cause_at_the_same_line_is_another_failure() {
+    let place = Place::new("causes");
+    let script = "#!/usr/bin/env python3
+import datetime, sys
+class ImportFailed(Exception): pass
+def born(line): return datetime.date.fromisoformat(line.split(',')[1])
+def load(line):
+    try: return born(line)
+    except Exception as e: raise ImportFailed('cannot import') from e
+for line in open(sys.argv[1], errors='replace').read().splitlines(): load(line)
+";
+    place.executable("load.py", script.as_bytes());
+    let program = place.path("load.py").to_str().expect("a plain path").to_owned();
+    let input = b"Wyczolkowska,1984-11-07,x\nQvistgaard,1984-23-07,Xhosa-Zwolle kwaszywona\n";
+    made(&anonymize(&place, &program, input, &["--effort", "300"]));
+    let cause = |bytes: &[u8]| {
+        let said = said(&place, &program, bytes);
+        let line = said.lines().find(|line| line.starts_with("ValueError: "));
+        // Without the text that is not a date, if that is the reason.
+        line.map(|line| line.split('\'').next().unwrap_or(line).to_owned())
+    };
+    assert!(cause(input).is_some_and(|it| it.contains("month")));
+    assert_eq!(cause(&double(&place)), cause(input));
+}
+
+#[test]
+fn attack_a_double_that_is_the_original_is_not_handed_out() {
+    let place = Place::new("nearly-original");
+    let source = |bytes: usize| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\nint main(int c, char **v) {{\n\
+             char d[64] = {{0}}; const char *w = \"Qvistgaard-Zwolle-Xhosa\";\n\
+             if (fread(d, 1, 20, fopen(v[1], \"r\")) < 20) return 0;\n\
+             for (int i = 0; i < {bytes}; i++) if (d[i] != w[i]) return 0;\nabort(); }}"
+        )
+    };
+    let input = b"Qvistgaard-Zwolle-Xh";
+    let all = place.compile("all", &source(20), &[]);
+    let most = place.compile("most", &source(19), &[]);
+    for algorithm in ["relaxed", "weaken", "blackbox"] {
+        let flags = ["--algorithm", algorithm, "--effort", "200"];
+        let output = anonymize(&place, &all, input, &flags);
+        place.refused(&output, 5, "a double would be the original itself. Nothing is handed out");
+    }
+    // Nearly is not enough either; the user can say what is.
+    let output = anonymize(&place, &most, input, &["--algorithm", "relaxed"]);
+    place.refused(
+        &output,
+        5,
+        "the double would tell 95.0 % of the original, and above 90 % it is none",
+    );
+    made(&anonymize(&place, &most, input, &["--algorithm", "relaxed", "--max-share", "95"]));
+    made(&anonymize(&place, &all, input, &["--algorithm", "relaxed", "--max-share", "100"]));
+    assert_eq!(double(&place), input);
 }

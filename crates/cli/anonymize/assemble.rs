@@ -179,7 +179,7 @@ impl Job<'_> {
 
     /// What the double reveals. Doubles that were drawn and did not fail make the set smaller from
     /// which it comes; by how much is estimated by their number.
-    fn revealed(&self, found: &Found) -> Bits {
+    pub(super) fn revealed(&self, found: &Found) -> Bits {
         if found.drawn.draws == 1 {
             return found.drawn.measured.total;
         }

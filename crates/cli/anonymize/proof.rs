@@ -173,8 +173,9 @@ impl Job<'_> {
         let filled = |filler: &[u8]| {
             let mut input = original.reveal();
             for byte in &hidden {
-                let at = byte.offset as usize;
-                input[usize::from(byte.source)][at] = filler[at % filler.len()];
+                let (source, at) = (usize::from(byte.source), byte.offset as usize);
+                // Not the same in every source: to be alike may be what fails.
+                input[source][at] = filler[(source + at) % filler.len()];
             }
             input
         };

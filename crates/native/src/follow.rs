@@ -245,12 +245,11 @@ impl<'a> Follow<'a> {
                     self.tasks.remove(&pid);
                     // Nothing stops before it: there is nothing to look at.
                     let status = Status::Signal { number: signal, overflow: false };
-                    self.failure = judge(Evidence { status, death: None, thrown: None });
+                    self.failure = judge(Evidence::of_death(status, None));
                     return Ok(Ending::Signal(signal));
                 }
                 Event::Exited(_) | Event::Killed(_) => {
                     self.tasks.remove(&pid);
-                    self.witness.forget(pid);
                     if let (Event::Killed(9), Some(_)) = (event, self.ended) {
                         // Nobody but the other side ends who is left.
                         self.ended = Some(Ending::Signal(9));

@@ -82,7 +82,7 @@ pub(super) fn is_panic(name: &str) -> bool {
 
 /// Whether the function throws C++ exceptions.
 pub(super) fn is_throw(name: &str) -> bool {
-    name == "__cxa_throw"
+    name == "__cxa_throw" || name.starts_with("std::rethrow_exception(")
 }
 
 /// Whether the function is called when an exception has no handler.

@@ -3,7 +3,7 @@
 //! An interpreter that exits after an exception has not failed itself: its own stack says nothing.
 //! What it prints on standard error does: the exception's type, and the calls by file and line.
 //!
-//! Always holds: nothing of an exception's message is looked at, because messages quote input; of
+//! Always holds: of an exception's message nothing is kept, because messages quote input; of
 //! paths, only the file's name is kept. A status other than 0 without a traceback is no failure: many
 //! scripts say so that they found something. Tracebacks that a script itself prints and survives do
 //! not count either, as far as the status tells.
@@ -40,6 +40,8 @@ struct Exception {
     calls: Vec<Call>,
     /// Whether it says that the calls have no end.
     endless: bool,
+    /// A number for what a built-in function says that was not content, without values; or 0.
+    check: u64,
 }
 
 /// An uncaught exception, then what caused it, then what caused that; and where in the text it was
@@ -113,6 +115,26 @@ fn file_name(path: &str) -> String {
 /// A name as it may be shown: without control characters, and not without end.
 fn clean(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+/// What a message says, without what tells values: up to a colon, an address or a parenthesis, and words
+/// alone, neither numbers nor quoted text.
+fn without_values(text: &str) -> String {
+    let end = [" on ", ": ", " (", ", ", ":"].iter().filter_map(|stop| text.find(stop)).min();
+    let is_number = |word: &str| {
+        let word = word.trim_start_matches(['-', '+']);
+        word.contains(|c: char| c.is_ascii_digit())
+            || ["nan", "inf", "infinity"].iter().any(|it| word.eq_ignore_ascii_case(it))
+    };
+    let mut quoted = false;
+    let word = |word: &&str| {
+        let opens = word.starts_with(['\'', '"', '`']);
+        let shown = !quoted && !opens;
+        quoted = (quoted || opens) && !word.ends_with(['\'', '"', '`']);
+        shown && !is_number(word)
+    };
+    let words = text[..end.unwrap_or(text.len())].split_whitespace();
+    clean(&words.filter(word).take(12).collect::<Vec<_>>().join(" "))
 }
 
 /// Whether this is a name as languages have them, with dots between its parts.

@@ -17,7 +17,7 @@ use stunt_machine::failure::{is_sanitizer_function, is_sanitizer_module};
 use stunt_path::{Failure, FailureKind, Frame, Location, Role};
 
 use super::roles::{DEPTH, circle, roles};
-use super::{Call, clean, file_name};
+use super::{Call, clean, file_name, without_values};
 
 /// Who reports.
 const NAMES: [&str; 6] = [
@@ -114,7 +114,7 @@ fn head(line: &str) -> Option<Head> {
         let (file, number) = rest.rsplit_once(':')?;
         let location = Location { file: file_name(file), line: number.parse().ok()? };
         let place = (location, column.parse().ok()?);
-        let title = format!("UndefinedBehaviorSanitizer: {}", kind(what));
+        let title = format!("UndefinedBehaviorSanitizer: {}", without_values(what));
         return Some(Head { title, fatal: false, place: Some(place), endless: false });
     }
     let (fatal, rest) = match (line.find("==ERROR: "), line.find("WARNING: ")) {
@@ -126,30 +126,9 @@ fn head(line: &str) -> Option<Head> {
     if !NAMES.contains(&name) {
         return None;
     }
-    let what = kind(what);
+    let what = without_values(what);
     let endless = what == "stack-overflow";
     Some(Head { title: format!("{name}: {what}"), fatal, place: None, endless })
-}
-
-/// What was found, without what tells values: up to a colon, an address or a parenthesis; words alone.
-fn kind(text: &str) -> String {
-    let end = [" on ", ": ", " (", ", ", ":"].iter().filter_map(|stop| text.find(stop)).min();
-    let mut quoted = false;
-    let word = |word: &&str| {
-        let opens = word.starts_with(['\'', '"', '`']);
-        let shown = !quoted && !opens;
-        quoted = (quoted || opens) && !word.ends_with(['\'', '"', '`']);
-        shown && !word.contains(|c: char| c.is_ascii_digit()) && !is_value(word)
-    };
-    let words: Vec<&str> =
-        text[..end.unwrap_or(text.len())].split_whitespace().filter(word).take(12).collect();
-    clean(&words.join(" "))
-}
-
-/// A number that is written in letters.
-fn is_value(word: &str) -> bool {
-    let word = word.trim_start_matches(['-', '+']);
-    ["nan", "inf", "infinity"].iter().any(|it| word.eq_ignore_ascii_case(it))
 }
 
 /// `    #0 0x55d8766ab6cd in days /srv/san.c:15:9`, or with `(/srv/san+0x11c0) (BuildId: 07ab…)`
