@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use regex::bytes::Regex;
-use stunt_native::{Ending, Run, failure_of_script};
+use stunt_native::{Ending, Run, failure_of_run};
 use stunt_path::Failure;
 
 /// A condition on how a run ends.
@@ -61,12 +61,11 @@ impl FailsIf {
     }
 }
 
-/// How a run failed, if it did: as the user says, by itself, or with an uncaught exception of the
-/// language that it is written in.
+/// How a run failed, if it did: as the user says, or by what it does and prints.
 pub fn failure_of(run: &Run, fails_if: Option<&FailsIf>) -> Option<Failure> {
     match fails_if {
         Some(condition) => condition.holds(run).then(|| Failure::stated(condition.text())),
-        None => run.failure.clone().or_else(|| failure_of_script(run)),
+        None => failure_of_run(run),
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use stunt_native::Ending;
+use stunt_native::{Ending, NO_LEAKS, is_sanitized};
 use stunt_record::{Draft, LARGEST_FILE, Last, ROOM, Recorded, Recording, Store};
 
 use crate::fails_if::{FailsIf, failure_of};
@@ -60,12 +60,14 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let asks = |what: &str| {
         arguments.fails_if.as_ref().is_some_and(|condition| condition.text().starts_with(what))
     };
+    let sanitized = is_sanitized(&program);
     let recording = Recording {
         keep_environment: arguments.keep_env.clone(),
         largest_file: arguments.largest_file,
         room: arguments.room,
         stdout: asks("stdout~"),
-        stderr: asks("stderr~") || is_script(&program),
+        stderr: asks("stderr~") || is_script(&program) || sanitized,
+        set_environment: no_leaks(sanitized),
         fails_if: arguments.fails_if.as_ref().map(|condition| condition.text().to_owned()),
         ..Recording::new(program, arguments.command.clone())
     };
@@ -97,6 +99,18 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         // No limits are set.
         _ => 1,
     }))
+}
+
+/// What a program with a sanitizer is told, since it cannot look for leaks while it is followed: it would
+/// say so and exit with a status of its own.
+fn no_leaks(sanitized: bool) -> Vec<(OsString, OsString)> {
+    let (name, option) = NO_LEAKS;
+    let mut options = std::env::var_os(name).unwrap_or_default();
+    if !options.is_empty() {
+        options.push(":");
+    }
+    options.push(option);
+    if sanitized { vec![(name.into(), options)] } else { Vec::new() }
 }
 
 /// Whether the program is one whose failures its interpreter tells.

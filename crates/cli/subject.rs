@@ -17,7 +17,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Input, InputPlace, Setup};
-use stunt_native::{Command, Containment, Copied, InputFile, Native, Stdin};
+use stunt_native::{
+    Command, Containment, Copied, InputFile, Manner, NO_LEAKS, Native, Stdin, is_sanitized,
+};
 use stunt_path::{Failure, Original};
 use stunt_record::{Incident, Transport};
 use stunt_report::{Connection, Opened, Source, SourceName, Way, command_line, quoted, visible};
@@ -146,6 +148,8 @@ pub struct Subject {
     program: PathBuf,
     /// It is a script, which an interpreter runs.
     script: bool,
+    /// It was built with a sanitizer.
+    sanitized: bool,
     words: Vec<OsString>,
     /// What the report may tell of them.
     wishes: Wishes,
@@ -284,6 +288,7 @@ impl Subject {
             checked => checked.map(|()| false)?,
         };
         Ok(Self {
+            sanitized: is_sanitized(&program),
             program,
             script,
             words,
@@ -484,6 +489,28 @@ impl Subject {
         Ok(self.command(&files, Some(double)))
     }
 
+    /// The same run as nobody watches it, if it can be had: a program that serves needs somebody at the
+    /// other side of its connections who knows what it does.
+    pub fn plainly(&self, mut command: Command) -> Option<Command> {
+        if !command.connections.is_empty() {
+            return None;
+        }
+        (command.manner, command.copied) = (Manner::Plain, Copied::Never);
+        // What was set for runs that are followed is as it was.
+        for name in [QUIET.0, NO_LEAKS.0] {
+            let own = SourceName::Environment(name.to_owned());
+            if self.sources.iter().any(|source| source.name == own) {
+                continue;
+            }
+            let kept = self.variables.iter().find(|(it, _)| it == name);
+            let value = kept.map(|(_, value)| value.clone()).or_else(|| std::env::var_os(name));
+            command.environment.retain(|(it, _)| it != name);
+            command.environment.extend(value.map(|value| (name.into(), value)));
+        }
+        command.environment.sort();
+        Some(command)
+    }
+
     /// Whether a program can be given this input at all: arguments and variables end at their first zero.
     pub fn can_be_given(&self, input: &[Vec<u8>]) -> bool {
         let mut sources = self.sources.iter().zip(input);
@@ -526,6 +553,14 @@ impl Subject {
             command.reads = Some(confined.reads.iter().cloned().collect());
         }
         environment.extend(self.variables.iter().cloned());
+        if self.sanitized {
+            let (name, option) = NO_LEAKS;
+            let options = environment.entry(name.into()).or_default();
+            if !options.is_empty() {
+                options.push(":");
+            }
+            options.push(option);
+        }
         command.stdin = match &self.stdin {
             Some(bytes) => Stdin::Bytes(Arc::clone(bytes)),
             None => Stdin::Empty,
@@ -683,11 +718,14 @@ impl Subject {
     }
 }
 
-/// The environment of every run. A Rust program that panics shall not look for its source lines:
+/// What keeps a Rust program from telling its stack.
+const QUIET: (&str, &str) = ("RUST_BACKTRACE", "0");
+
+/// The environment of every run that is followed. A Rust program that panics shall not look for its source lines:
 /// stunt does that itself.
 fn environment() -> BTreeMap<OsString, OsString> {
     let mut all: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    all.insert("RUST_BACKTRACE".into(), "0".into());
+    all.insert(QUIET.0.into(), QUIET.1.into());
     all
 }
 

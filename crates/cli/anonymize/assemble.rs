@@ -69,6 +69,13 @@ impl Job<'_> {
             notes
                 .push("The failure does not come every time: replay it more than once.".to_owned());
         }
+        if self.any_fails {
+            notes.push(
+                "The program fails in this way on harmless inputs as well, an empty one among them: the \
+                 double proves no more than that."
+                    .to_owned(),
+            );
+        }
         if self.checked {
             notes.push(
                 "The failure is an invalid access that only checked memory shows; it is \

@@ -207,7 +207,8 @@ impl Guard<'_> {
         }
         match (way, self.stage) {
             // The next way would begin with the same.
-            (_, None | Some(Stage::Original)) | (Way::Alone(_), _) => None,
+            (_, None | Some(Stage::Original | Stage::Plain | Stage::Control))
+            | (Way::Alone(_), _) => None,
             (Way::Asked, Some(Stage::Compare)) if trouble != Trouble::Time => Some(Way::Uncompared),
             _ => Some(Way::Alone(format!("{why}."))),
         }

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
-use stunt_native::{Ending, Native, Run};
+use stunt_native::{Ending, Native, Outward, Run};
 use stunt_path::{Failure, FailureKind, Original};
 use stunt_search::{Double, Measured, PathCondition, Share};
 use tracing::{debug, info, info_span};
@@ -20,7 +20,7 @@ use super::guarded::{Answer, Teller};
 use super::lengths::charge_same;
 use super::owner::Seconds;
 use super::stage::Stage;
-use super::{Account, Arguments, Choice, Resize, is_the_original};
+use super::{Account, Arguments, Choice, Resize};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
 use crate::outcome::Outcome;
@@ -68,6 +68,12 @@ pub(super) struct Job<'a> {
     pub(super) conditions: Conditions,
     /// When the failure was known.
     begun: Instant,
+    /// How the original fails when nobody watches, if it can be run so.
+    pub(super) plain: Option<Outward>,
+    /// Harmless inputs fail in the same way.
+    pub(super) any_fails: bool,
+    /// How many doubles failed only while they were watched.
+    pub(super) only_watched: u32,
 }
 
 /// In which way a job is done.
@@ -193,6 +199,9 @@ impl<'a> Job<'a> {
             fails_if: arguments.fails_if.clone().or_else(|| subject.fails_if.clone()),
             conditions,
             begun: Instant::now(),
+            plain: None,
+            any_fails: false,
+            only_watched: 0,
         }
     }
 
@@ -218,7 +227,7 @@ impl<'a> Job<'a> {
     pub(super) fn hold(&mut self, found: &Found) {
         let Some(teller) = self.conditions.teller.clone() else { return };
         // A canonical double gets its figure in the end.
-        if self.arguments.canonical || is_the_original(self.subject, found) {
+        if self.arguments.canonical || self.too_near(found).is_some() {
             return;
         }
         let telling = self.tell_at_once();
@@ -278,6 +287,9 @@ impl<'a> Job<'a> {
             let why = why.clone();
             return self.blackbox(failure, &why, rng);
         }
+        if failure.is_told() {
+            return self.blackbox(failure, "what a sanitizer finds cannot be followed", rng);
+        }
         match self.arguments.algorithm {
             Choice::Blackbox => self.blackbox(failure, "", rng),
             Choice::Weaken => self.weakened(failure, rng),
@@ -309,6 +321,7 @@ impl<'a> Job<'a> {
         self.progress.stage(Stage::Original);
         let begun = Instant::now();
         let mut seen: Option<Failure> = None;
+        let mut how = None;
         let mut other = None;
         while self.share.runs < ORIGINAL_RUNS.0
             || (self.share.runs < ORIGINAL_RUNS.1 && begun.elapsed() < ORIGINAL_TIME)
@@ -331,8 +344,14 @@ impl<'a> Job<'a> {
                 return Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })));
             }
             seen = Some(failure);
+            how = Some(run.ending);
         }
-        let Some(failure) = seen else {
+        let (Some(failure), Some(ending)) = (seen, how) else {
+            if let Some(run) = &other
+                && let Some(why) = self.only_unwatched(run.ending)?
+            {
+                return Ok(Err(self.halt(Halt { outcome: Outcome::Unproved, why })));
+            }
             self.progress.finish();
             if let Some(run) = other {
                 eprintln!("stunt: {}", self.no_failure(&run));
@@ -347,6 +366,9 @@ impl<'a> Job<'a> {
                  it is {failure}"
             );
             return Ok(Err(self.halt(Halt { outcome: Outcome::NoFailure, why })));
+        }
+        if let Err(halt) = self.see_plainly(&failure, ending)? {
+            return Ok(Err(self.halt(halt)));
         }
         Ok(Ok(failure))
     }
@@ -426,6 +448,13 @@ impl<'a> Job<'a> {
         let Halt { outcome, why } = halt;
         self.progress.finish();
         eprintln!("stunt: {why}");
+        if outcome == Outcome::Unproved && self.only_watched > 0 {
+            eprintln!(
+                "stunt: doubles that failed only while they were watched, and not when they were started \
+                 plainly: {}",
+                self.only_watched
+            );
+        }
         outcome
     }
 
@@ -441,7 +470,8 @@ impl<'a> Job<'a> {
         Ok(Some((leak, plain.tests.len())))
     }
 
-    /// How the program fails on a double, if it does so as on the original, every time. What two equal
+    /// How the program fails on a double, if it does so as on the original, every time:
+    /// followed, and plainly. What two equal
     /// failures do not have in common (outer calls, names) is the double's own.
     pub(super) fn proved(&mut self, failure: &Failure, double: &Double) -> Result<Option<Failure>> {
         self.progress.stage(Stage::Verify);
@@ -465,7 +495,9 @@ impl<'a> Job<'a> {
                     break;
                 }
             }
-            if seen.is_none() {
+            // The last word is that of a run that nobody watches.
+            if seen.is_none() || !self.fails_plainly(failure, &command)? {
+                seen = None;
                 break;
             }
         }

@@ -12,11 +12,13 @@ mod in_machine;
 mod job;
 mod lengths;
 mod natively;
+mod nearness;
 mod needed;
 mod on_path;
 mod oracle;
 mod other_path;
 mod owner;
+mod proof;
 mod readable;
 mod stage;
 mod starts;
@@ -211,6 +213,14 @@ pub struct Arguments {
     /// How often the double must fail natively
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+    /// The most that a double may tell of the original, in percent of it: above that nothing is handed
+    /// out. Counted are the figure, and the original's bytes that are more than chance gives
+    #[arg(long, value_name = "PERCENT", default_value_t = nearness::USUAL, value_parser = clap::value_parser!(u8).range(0..=100))]
+    max_share: u8,
+    /// Make a double although the program fails in the same way on harmless inputs, an empty one among
+    /// them: then the failure does not come from the input, and a double proves nothing
+    #[arg(long)]
+    even_if_any_input_fails: bool,
     /// Repeat a run; without it the randomness is fresh, as it should be for a real double
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -339,15 +349,6 @@ pub struct Account<'a> {
     hidden: &'a [(usize, Why)],
 }
 
-/// Whether a double is the original, and had to be. One that is by chance is as good as any other: to
-/// draw again would tell something.
-fn is_the_original(subject: &Subject, found: &Found) -> bool {
-    let all = 8 * subject.original.hidden().len();
-    all > 0
-        && found.drawn.measured.total.upper() > all as f64 - 0.5
-        && found.drawn.double.bytes == subject.original.reveal()
-}
-
 /// A double that reveals more than this share of the original is hardly worth its name.
 const NEARLY_ALL: f64 = 0.9;
 
@@ -393,15 +394,16 @@ fn make_by(
             Err(outcome) => return Ok(Err(outcome)),
         },
     };
+    if let Err(halt) = job.control(&failure)? {
+        return Ok(Err(job.halt(halt)));
+    }
     job.known();
     let mut found = match job.find(&failure)? {
         Ok(found) => found,
         Err(halt) => return Ok(Err(job.halt(halt))),
     };
-    if is_the_original(subject, &found) {
-        let why = "the failure needs every bit of this input, as far as was found: a double would be the \
-                   original itself. Nothing is handed out; more --time may help."
-            .to_owned();
+    // One that is the original by chance is as good as any other: to draw again would tell something.
+    if let Some(why) = job.too_near(&found) {
         return Ok(Err(job.halt(Halt { outcome: Outcome::Unproved, why })));
     }
     warn(subject, &mut found);

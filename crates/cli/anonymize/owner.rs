@@ -76,20 +76,16 @@ impl Job<'_> {
         let hidden = self.subject.original.hidden().len();
         let double = &found.drawn.double.bytes;
         let size = 8 * hidden;
-        let (leak, path_leak, residue_percent) = match found.shorter_than {
-            Some(path_leak) => {
-                let left = self.base().hidden().len() as f64 / hidden.max(1) as f64;
-                let residue = self.base().residue(double) * left;
-                (leak_of(self.revealed(found), size), path_leak, residue)
-            }
-            None => (report.leak.clone(), found.path_leak, self.subject.original.residue(double)),
+        let (leak, path_leak) = match found.shorter_than {
+            Some(path_leak) => (leak_of(self.revealed(found), size), path_leak),
+            None => (report.leak.clone(), found.path_leak),
         };
         let size = if found.shorter_than.is_some() { size } else { found.drawn.size };
         ForOwner {
             bytes: bytes(&self.subject.original),
             leak,
             original_path_leak: tidied(path_leak, size),
-            residue_percent: (residue_percent * 100.0).round() / 100.0,
+            residue_percent: (self.residue(found) * 100.0).round() / 100.0,
             readable: Readable::new(&self.subject.original.reveal(), double),
             fixed: self.fixed(found),
             tests: found.followed.tests.len(),

@@ -6,6 +6,10 @@
 pub enum Stage {
     /// Runs on the original.
     Original,
+    /// Runs on the original as nobody watches.
+    Plain,
+    /// Runs on harmless inputs.
+    Control,
     /// Looks for invalid accesses.
     CheckMemory,
     /// Follows the input through the program.
@@ -31,8 +35,10 @@ pub enum Stage {
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Stage; 16] = [
+    pub const ALL: [Stage; 18] = [
         Stage::Original,
+        Stage::Plain,
+        Stage::Control,
         Stage::CheckMemory,
         Stage::Trace,
         Stage::Compare,
@@ -54,6 +60,8 @@ impl Stage {
     pub fn words(self) -> &'static str {
         match self {
             Stage::Original => "running the program on the original",
+            Stage::Plain => "running the program as nobody watches",
+            Stage::Control => "running the program on harmless inputs",
             Stage::CheckMemory => "checking the program's memory",
             Stage::Trace => "following the input through the program",
             Stage::Compare => "counting what the path reveals",

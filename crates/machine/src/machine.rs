@@ -1,5 +1,6 @@
 //! The machine as a whole: a program is set up, runs, is copied, and tells how it ended.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
@@ -8,7 +9,9 @@ use stunt_path::{Failure, FailureKind};
 use crate::{
     code::slots,
     cpu::Cpu,
-    failure::{Evidence, PanicSite, Scene, Status, at_stack_end, judge, panic_site},
+    failure::{
+        Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
+    },
     linux::{Ending, Engine, Input, Kernel, Limits, Mapped, Setup, errno::Errno, mapped_files},
     memory::AddressSpace,
     stack::{CallStack, Frame, Module, Registers, Symbols},
@@ -118,7 +121,7 @@ impl Machine {
     /// How a followed run failed, if it did.
     #[must_use]
     pub fn failure(&mut self, ending: Ending, symbols: &Symbols) -> Option<Failure> {
-        let thrown = self.engine.symbolic.as_deref_mut().and_then(Symbolic::thrown);
+        let thrown = self.engine.symbolic.as_deref_mut().map(Symbolic::thrown);
         failure_of(&mut self.kernel, thrown, ending, symbols, &mut read_modules)
     }
 
@@ -132,12 +135,14 @@ impl Machine {
         let Some(symbolic) = &mut self.engine.symbolic else { return };
         let certain = match failure.kind {
             FailureKind::Panic | FailureKind::Exception => {
-                symbolic.thrown().map(|thrown| thrown.tests)
+                let thrown = symbolic.thrown();
+                thrown.last().and_then(|last| thrown.get(last)).map(|last| last.left.tests)
             }
             FailureKind::Abort => symbolic.doomed(),
             FailureKind::Signal(_)
             | FailureKind::StackOverflow
             | FailureKind::InvalidAccess
+            | FailureKind::Sanitizer
             | FailureKind::Stated(_) => None,
         };
         if let Some(count) = certain {
@@ -192,10 +197,10 @@ fn death(kernel: &mut Kernel, symbols: &Symbols, modules: &mut Modules<'_>) -> O
     Some(moment(symbols, &crash.cpu, &mut crash.space, &modules))
 }
 
-/// How a run failed that ended so, if it did; `thrown` is its last exception or panic.
+/// How a run failed that ended so, if it did; `thrown` are its exceptions and panics.
 pub(crate) fn failure_of(
     kernel: &mut Kernel,
-    thrown: Option<&mut Throw>,
+    thrown: Option<&mut Throws<Throw>>,
     ending: Ending,
     symbols: &Symbols,
     modules: &mut Modules<'_>,
@@ -213,14 +218,32 @@ pub(crate) fn failure_of(
         Ending::Idle | Ending::Limit(_) | Ending::Unsupported(_) => return None,
     };
     let death = death(kernel, symbols, modules);
-    let thrown = thrown.map(|thrown| {
+    let mut none = Throws::new(0);
+    let throws = thrown.unwrap_or(&mut none);
+    let last = match status {
+        // The first thread of a process has its number.
+        Status::Exit(_) => throws.last_where(|thread| thread >> 32 == thread & 0xffff_ffff),
+        Status::Signal { .. } => throws.last(),
+    };
+    let mut seen = BTreeMap::new();
+    for number in last.map(|last| throws.near(last)).unwrap_or_default() {
+        let Some(thrown) = throws.get_mut(number).map(|it| &mut it.left) else { continue };
         let modules = modules(kernel, mapped_files(&thrown.space));
-        moment(symbols, &thrown.cpu, &mut thrown.space, &modules)
-    });
+        let moment = moment(symbols, &thrown.cpu, &mut thrown.space, &modules);
+        seen.insert(number, moment);
+    }
+    let mut is_new =
+        |number: u64| seen.get(&number).is_some_and(|moment| is_new_panic(&moment.stack));
+    let leading = last.map(|last| throws.leading_to(last, &mut is_new)).unwrap_or_default();
+    let scenes = |numbers: &[u64]| -> Vec<Scene<'_>> {
+        numbers.iter().filter_map(|number| seen.get(number)).map(Moment::scene).collect()
+    };
     let mut failure = judge(Evidence {
         status,
         death: death.as_ref().map(Moment::scene),
-        thrown: thrown.as_ref().map(Moment::scene),
+        thrown: last.and_then(|last| seen.get(&last)).map(Moment::scene),
+        causes: &scenes(&leading.causes),
+        beside: &scenes(&leading.beside),
     })?;
     if matches!(ending, Ending::Killed(signal) if signal.is_invalid_access()) {
         failure.kind = FailureKind::InvalidAccess;

@@ -50,6 +50,18 @@ pub enum Copied {
     FromInput,
 }
 
+/// Whether a run is followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Manner {
+    /// It is, within limits of its own: where it fails is known by its stack.
+    #[default]
+    Followed,
+    /// It is not, and has the limits that the caller has: whatever a program can notice of being
+    /// watched is not there. How it ends is known, and what it prints. Not for runs that are contained
+    /// or have connections, both of which need a follower.
+    Plain,
+}
+
 /// One run to be.
 #[derive(Clone)]
 pub struct Command {
@@ -69,7 +81,8 @@ pub struct Command {
     pub time: Duration,
     /// How many bytes of each output are kept; the rest is read and dropped.
     pub output: usize,
-    /// How many bytes of address space each process may have.
+    /// How many bytes of memory each process may fill. What is only reserved does not count: sanitizers
+    /// and languages with large heaps reserve more addresses than there is memory.
     pub memory: u64,
     /// How many bytes there may be in the run's own folder, if it has one and runs for a while.
     pub disk: u64,
@@ -92,6 +105,8 @@ pub struct Command {
     pub scripts: bool,
     /// Whether it may be a copy.
     pub copied: Copied,
+    /// Whether it is followed.
+    pub manner: Manner,
 }
 
 impl Command {
@@ -117,6 +132,7 @@ impl Command {
             reads: None,
             scripts: false,
             copied: Copied::Never,
+            manner: Manner::Followed,
         }
     }
 

@@ -89,6 +89,9 @@ pub enum Error {
     /// Somebody asked to stop.
     #[error("the run was stopped before its end")]
     Stopped,
+    /// A plain run is nobody's charge.
+    #[error("a run that is contained or has connections has to be followed")]
+    NotPlain,
     /// Processes may not be followed.
     #[error(
         "this host does not let one process follow another (ptrace); in a container, allow it \

@@ -130,6 +130,7 @@ impl Files {
 }
 
 /// A thread at some moment.
+#[derive(Clone)]
 pub struct Moment {
     stack: Arc<CallStack>,
     site: Option<PanicSite>,

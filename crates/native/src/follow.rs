@@ -22,6 +22,7 @@ use crate::files::Files;
 use crate::filter::names_processes;
 use crate::harmless::Surroundings;
 use crate::late::{Arrival, Late, until_input};
+use crate::members::Members;
 use crate::os::{self, Event};
 use crate::peer::Processes;
 use crate::process::{self, Effect, Memory};
@@ -49,6 +50,8 @@ const FAILS: [i32; 8] = [
 pub struct Follow<'a> {
     first: i32,
     most_tasks: usize,
+    /// Its processes, for whoever watches their memory.
+    members: Arc<Members>,
     witness: Witness<'a>,
     /// The threads and processes, and to which process each belongs.
     tasks: BTreeMap<i32, i32>,
@@ -87,6 +90,7 @@ impl<'a> Follow<'a> {
         files: &'a Files,
         first: i32,
         most_tasks: usize,
+        members: Arc<Members>,
         processes: Option<Arc<Processes>>,
     ) -> io::Result<Self> {
         // Started programs stop at once; until then there is nothing to look at.
@@ -95,6 +99,7 @@ impl<'a> Follow<'a> {
             _ => return Err(io::Error::other("it ended before it began")),
         }
         os::tell_events(first, false)?;
+        members.add(first);
         let witness = Witness::new(files, first)?;
         let network = processes.map(|processes| {
             processes.add(first);
@@ -103,7 +108,7 @@ impl<'a> Follow<'a> {
         os::go_on(first, 0)?;
         let tasks = BTreeMap::from([(first, first)]);
         let (failure, alone, ended) = (None, true, None);
-        Ok(Self { first, most_tasks, witness, tasks, failure, alone, network, ended })
+        Ok(Self { first, most_tasks, members, witness, tasks, failure, alone, network, ended })
     }
 
     /// Follows a process that is a copy of one that waits, and is stopped there.
@@ -113,11 +118,13 @@ impl<'a> Follow<'a> {
         first: i32,
         memory: Memory,
         most_tasks: usize,
+        members: Arc<Members>,
     ) -> Self {
+        members.add(first);
         let witness = Witness::with(files, first, memory, loaded.marks.clone());
         let tasks = BTreeMap::from([(first, first)]);
         let (failure, alone, network, ended) = (None, true, None, None);
-        Self { first, most_tasks, witness, tasks, failure, alone, network, ended }
+        Self { first, most_tasks, members, witness, tasks, failure, alone, network, ended }
     }
 
     /// Lets the program load, and stops it at its entry point; or, given what its input is, before it
@@ -176,7 +183,13 @@ impl<'a> Follow<'a> {
         let by_itself = match &ending {
             Ok(Ending::Exit(_)) => true,
             Ok(Ending::Signal(number)) => i32::from(*number) != libc::SIGKILL,
-            Ok(Ending::Idle | Ending::TimedOut | Ending::TooManyTasks | Ending::TooMuchWritten)
+            Ok(
+                Ending::Idle
+                | Ending::TimedOut
+                | Ending::TooManyTasks
+                | Ending::TooMuchWritten
+                | Ending::TooMuchMemory,
+            )
             | Err(_) => false,
         };
         for &task in self.tasks.keys() {
@@ -209,6 +222,9 @@ impl<'a> Follow<'a> {
             let Some((pid, event)) = os::wait(None)? else {
                 return self.ended.ok_or_else(|| io::Error::other("the process is gone"));
             };
+            if let Event::Exited(_) | Event::Killed(_) = event {
+                self.members.remove(pid);
+            }
             if let (Event::Exited(_) | Event::Killed(_), Some((processes, forked))) =
                 (event, &mut self.network)
             {
@@ -229,12 +245,11 @@ impl<'a> Follow<'a> {
                     self.tasks.remove(&pid);
                     // Nothing stops before it: there is nothing to look at.
                     let status = Status::Signal { number: signal, overflow: false };
-                    self.failure = judge(Evidence { status, death: None, thrown: None });
+                    self.failure = judge(Evidence::of_death(status, None));
                     return Ok(Ending::Signal(signal));
                 }
                 Event::Exited(_) | Event::Killed(_) => {
                     self.tasks.remove(&pid);
-                    self.witness.forget(pid);
                     if let (Event::Killed(9), Some(_)) = (event, self.ended) {
                         // Nobody but the other side ends who is left.
                         self.ended = Some(Ending::Signal(9));
@@ -261,6 +276,7 @@ impl<'a> Follow<'a> {
                 // A thread or process that has just begun.
                 let process = process::process_of(pid).unwrap_or(pid);
                 self.tasks.insert(pid, process);
+                self.members.add(process);
                 self.alone = false;
                 if self.tasks.len() > self.most_tasks {
                     return Ok(Some(Ending::TooManyTasks));
@@ -366,6 +382,7 @@ impl<'a> Follow<'a> {
         {
             let process = process::process_of(child).unwrap_or(child);
             self.tasks.entry(child).or_insert(process);
+            self.members.add(process);
             // Before its parent goes on: who waits for both to rest must see both.
             if let Some((processes, _)) = &self.network
                 && process == child

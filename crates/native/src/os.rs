@@ -55,6 +55,29 @@ pub fn wait(which: Option<pid_t>) -> io::Result<Option<(pid_t, Event)>> {
     }
 }
 
+/// Waits for the end of a child that is not followed, and kills what is left of its group.
+pub fn wait_plainly(pid: pid_t) -> io::Result<Event> {
+    loop {
+        // SAFETY: the structure is integers and a union of them, for which zero is a value.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        let (which, how) = (pid.cast_unsigned(), libc::WEXITED | libc::WNOWAIT);
+        // SAFETY: the kernel writes exactly this structure, which is ours.
+        if unsafe { libc::waitid(libc::P_PID, which, &raw mut info, how) } == 0 {
+            break;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    // Nobody has waited for it to the end yet: the number is its own, and so is the group's.
+    kill(-pid);
+    match wait(Some(pid))? {
+        Some((_, event)) => Ok(event),
+        None => Err(io::Error::other("the process is gone")),
+    }
+}
+
 /// A request without memory of ours. A process may die at any moment; the next wait tells.
 fn request(what: libc::c_uint, pid: pid_t, data: c_int) -> io::Result<()> {
     // SAFETY: with these requests the kernel reads and writes no memory of ours.

@@ -53,6 +53,8 @@ pub enum Ending {
     TooManyTasks,
     /// It filled its folder, and was killed.
     TooMuchWritten,
+    /// It filled the memory that it may have, and was killed.
+    TooMuchMemory,
 }
 
 impl fmt::Display for Ending {
@@ -67,6 +69,7 @@ impl fmt::Display for Ending {
             Self::TimedOut => f.write_str("did not end in time"),
             Self::TooManyTasks => f.write_str("started too many processes"),
             Self::TooMuchWritten => f.write_str("wrote too many files"),
+            Self::TooMuchMemory => f.write_str("used too much memory"),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Starts a process that is followed from its first instruction, without copying the caller's.
+//! Starts a process that is followed from its first instruction, or a plain one, without copying the
+//! caller's.
 //!
 //! A search holds gigabytes, and runs a program hundreds of times a second: a fork would copy the
 //! tables of all that memory each time, which was measured to be most of a run. So the child
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use stunt_cage::landlock;
 
+use crate::command::Manner;
 use crate::network::OwnNetwork;
 
 /// What is started.
@@ -26,8 +28,8 @@ pub struct Plan {
     pub environment: Vec<CString>,
     /// The folder to enter.
     pub folder: Option<CString>,
-    /// Bytes of address space.
-    pub memory: u64,
+    /// Whether it is followed, within limits; else it is begun as from a shell.
+    pub manner: Manner,
     /// Seconds of processor time.
     pub seconds: u64,
     /// Whether addresses are the same in every run.
@@ -53,10 +55,6 @@ const FILE: u64 = 1 << 30;
 
 /// The same, in a folder that may lie in memory.
 const FILE_CONTAINED: u64 = 256 << 20;
-
-/// Bytes of memory that a contained process may fill: several of them go on at a time, and a random
-/// number in an input is soon taken for a size. What is only reserved does not count.
-const DATA_CONTAINED: u64 = 2 << 30;
 
 /// Bytes of stack: the usual limit, whatever the caller has.
 const STACK: u64 = 8 << 20;
@@ -91,8 +89,9 @@ struct Child<'a> {
     environment: Vec<*const c_char>,
     folder: *const c_char,
     descriptors: [RawFd; 3],
-    limits: [(libc::__rlimit_resource_t, libc::rlimit); 6],
+    limits: Vec<(libc::__rlimit_resource_t, libc::rlimit)>,
     personality: libc::c_ulong,
+    followed: bool,
     /// Whether it can never get more rights, and gives up those below.
     contained: bool,
     /// Landlock's rule, or -1.
@@ -109,8 +108,8 @@ struct Child<'a> {
     error: AtomicI32,
 }
 
-/// Starts a process with these descriptors as its input, output and error, followed by the calling
-/// thread; it stops before its first instruction.
+/// Starts a process with these descriptors as its input, output and error. If it is followed, it is so
+/// by the calling thread, and stops before its first instruction.
 ///
 /// `EPERM` if processes may not be followed.
 pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::pid_t> {
@@ -131,30 +130,30 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
     // As above; the child marks all others to be closed, and uses this one before.
     let rule = plan.cage.as_ref().and_then(|cage| cage.rule.as_ref());
     let rule = rule.map(|rule| above(rule.as_fd())).transpose()?;
+    // One byte, not none: a core file of no bytes is still piped to a program that the host may have
+    // for them, and the memory of a crash is private.
+    let mut limits = vec![limit(libc::RLIMIT_CORE, 1)];
+    if plan.manner == Manner::Followed {
+        // None on addresses: sanitizers reserve terabytes of them. Memory is watched from outside.
+        limits.extend([
+            limit(libc::RLIMIT_STACK, STACK),
+            limit(libc::RLIMIT_CPU, plan.seconds),
+            limit(libc::RLIMIT_FSIZE, if plan.cage.is_some() { FILE_CONTAINED } else { FILE }),
+        ]);
+    }
     let mut child = Child {
         program: plan.program.as_ptr(),
         words: list(&plan.words),
         environment: list(&plan.environment),
         folder: plan.folder.as_ref().map_or(ptr::null(), |folder| folder.as_ptr()),
         descriptors: [0, 1, 2].map(|at: usize| descriptors[at].as_raw_fd()),
-        limits: [
-            // One byte, not none: a core file of no bytes is still piped to a program that the host
-            // may have for them, and the memory of a crash is private.
-            limit(libc::RLIMIT_CORE, 1),
-            limit(libc::RLIMIT_STACK, STACK),
-            limit(libc::RLIMIT_AS, plan.memory),
-            limit(
-                libc::RLIMIT_DATA,
-                if plan.cage.is_some() { DATA_CONTAINED } else { plan.memory },
-            ),
-            limit(libc::RLIMIT_CPU, plan.seconds),
-            limit(libc::RLIMIT_FSIZE, if plan.cage.is_some() { FILE_CONTAINED } else { FILE }),
-        ],
+        limits,
         personality: if plan.fixed_addresses {
             libc::ADDR_NO_RANDOMIZE as libc::c_ulong
         } else {
             0
         },
+        followed: plan.manner == Manner::Followed,
         contained: plan.cage.is_some(),
         rule: rule.as_ref().map_or(-1, AsRawFd::as_raw_fd),
         own_entry: plan.cage.as_ref().is_some_and(|cage| cage.own_entry),
@@ -232,8 +231,13 @@ extern "C" fn become_program(argument: *mut c_void) -> c_int {
         for (resource, limit) in &child.limits {
             libc::setrlimit(*resource, limit);
         }
-        libc::umask(0o022);
-        libc::personality(child.personality);
+        if child.followed {
+            libc::umask(0o022);
+            libc::personality(child.personality);
+        } else {
+            // Who is followed dies with the follower; a plain process has to be told.
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong, 0, 0, 0);
+        }
         // Not a session: where the kernel gives each its share of time, a new one has to wait for it.
         libc::setpgid(0, 0);
         for signal in 1..=SIGNALS {
@@ -251,7 +255,7 @@ extern "C" fn become_program(argument: *mut c_void) -> c_int {
             // Descriptors that the caller has, or itself inherited.
             let (first, last) = (3 as libc::c_uint, libc::c_uint::MAX);
             libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_CLOEXEC);
-            if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
+            if child.followed && libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
                 libc::EPERM
             } else {
                 let mut none: libc::sigset_t = std::mem::zeroed();

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 /// The function by which exceptions are thrown.
 const THROWS: &[u8] = b"\0_Unwind_RaiseException\0";
@@ -31,17 +32,42 @@ pub fn may_throw(path: &str) -> bool {
     File::open(path).ok().and_then(|file| tables(&file)).unwrap_or(true)
 }
 
-fn tables(file: &File) -> Option<bool> {
-    let header = read(file, 0, 64)?;
+/// The names of a program's symbols, table by table, each ended by a null; none if there is no program.
+pub fn symbol_names(program: &Path) -> Vec<Vec<u8>> {
+    let read_all = || {
+        let file = File::open(program).ok()?;
+        let header = read(&file, 0, 64)?;
+        let (all, size) = sections(&file, &header)?;
+        let all: Vec<&[u8]> = all.chunks_exact(size).collect();
+        let mut names = Vec::new();
+        for section in &all {
+            if [Some(DYNAMIC_SYMBOLS), Some(SYMBOLS)].contains(&word(section, 4)) {
+                let texts = all.get(usize::try_from(word(section, 40)?).ok()?)?;
+                names.push(read(&file, long(texts, 24)?, long(texts, 32)?)?);
+            }
+        }
+        Some(names)
+    };
+    read_all().unwrap_or_default()
+}
+
+/// The table of sections, and the size of an entry.
+fn sections(file: &File, header: &[u8]) -> Option<(Vec<u8>, usize)> {
     if header.get(..6)? != b"\x7fELF\x02\x01" {
         return None;
     }
-    let (start, size, count) = (long(&header, 40)?, half(&header, 58)?, half(&header, 60)?);
+    let (start, size, count) = (long(header, 40)?, half(header, 58)?, half(header, 60)?);
     if count == 0 || size < 64 {
         return None;
     }
-    let sections = read(file, start, u64::from(size) * u64::from(count))?;
-    let all: Vec<&[u8]> = sections.chunks_exact(usize::from(size)).collect();
+    let all = read(file, start, u64::from(size) * u64::from(count))?;
+    Some((all, usize::from(size)))
+}
+
+fn tables(file: &File) -> Option<bool> {
+    let header = read(file, 0, 64)?;
+    let (sections, size) = sections(file, &header)?;
+    let all: Vec<&[u8]> = sections.chunks_exact(size).collect();
     let mut found = false;
     // The dynamic linker's table is small, and often answers for both.
     for wanted in [DYNAMIC_SYMBOLS, SYMBOLS] {

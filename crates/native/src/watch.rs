@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::folders::holds_more;
+use crate::members::Members;
 use crate::os;
 
 /// How long a run is left alone, and how long a new one may go unnoticed.
@@ -35,6 +36,8 @@ pub enum Cut {
     Expired,
     /// It filled its folder.
     TooMuchWritten,
+    /// It filled the memory.
+    TooMuchMemory,
     /// Somebody asked to stop.
     Stopped,
 }
@@ -47,6 +50,8 @@ pub struct Limits {
     pub output: usize,
     /// Its own folder, and how much may be there.
     pub folder: Option<(PathBuf, u64)>,
+    /// Its processes, and how much memory each of them may fill.
+    pub memory: (Arc<Members>, u64),
 }
 
 /// How long a run has been running. While whoever follows it looks at it, it does not: to read a
@@ -166,9 +171,14 @@ impl Watch {
         Ok(())
     }
 
-    /// Looks at its folder from time to time, the more seldom the longer that takes.
+    /// Looks at its memory, and at its folder from time to time, the more seldom the longer that takes.
     fn look(&mut self) {
         let now = Instant::now();
+        let (members, most) = &self.limits.memory;
+        if members.largest() > *most {
+            self.cut(Cut::TooMuchMemory);
+            return;
+        }
         let Some((folder, most)) = &self.limits.folder else { return };
         if now >= self.look {
             let too_much = holds_more(folder, *most);

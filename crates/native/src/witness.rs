@@ -2,17 +2,18 @@
 //!
 //! Marks are `int3` instructions: one at the program's entry point, then one at each function that
 //! throws. A thread that meets the latter leaves its registers and its stack behind and goes on. What
-//! a thread left is why the process dies later, or exits.
+//! threads left is why the process dies later, or exits: the last throw, and those that led to it.
 //!
 //! Always holds: a process that goes on computes what it would compute without marks. Whoever
 //! follows the process is the one thread that may call anything here, and only while it is stopped.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 
-use stunt_machine::failure::{Evidence, Status, at_stack_end, judge};
+use stunt_machine::failure::{
+    Evidence, Exception, Status, Throws, at_stack_end, is_new_panic, judge,
+};
 use stunt_machine::stack::{Mapping, Registers};
 use stunt_path::Failure;
 
@@ -37,8 +38,11 @@ struct Marked {
     original: u8,
 }
 
+/// Throws that are kept: exceptions that were caught may be thrown again later.
+const KEPT: usize = 128;
+
 /// What a thread left behind when it threw.
-enum Thrown {
+enum Left {
     /// Its registers, and its stack from the stack pointer on.
     Copied { registers: Registers, stack_pointer: u64, stack: Vec<u8> },
     /// What there was to see.
@@ -74,8 +78,8 @@ pub struct Witness<'a> {
     process: i32,
     memory: Memory,
     marks: Marks,
-    /// The last throw of each thread.
-    thrown: BTreeMap<i32, Thrown>,
+    /// What was thrown, by whom, and what is known of it.
+    thrown: Throws<Left>,
     /// How many throws of each program are looked at before the marks are taken away.
     most_throws: Option<u32>,
     throws: u32,
@@ -100,7 +104,7 @@ impl<'a> Witness<'a> {
             process,
             memory,
             marks,
-            thrown: BTreeMap::new(),
+            thrown: Throws::new(KEPT),
             most_throws: None,
             throws: 0,
         }
@@ -155,11 +159,6 @@ impl<'a> Witness<'a> {
         Ok(())
     }
 
-    /// A thread is gone.
-    pub fn forget(&mut self, thread: i32) {
-        self.thrown.remove(&thread);
-    }
-
     fn mark_entry(&mut self) {
         let entry = process::entry(self.process);
         self.marks.entry = entry.and_then(|address| mark(&self.memory, address));
@@ -199,10 +198,11 @@ impl<'a> Witness<'a> {
         }
         let Some(original) = self.original_at(address) else { return Ok(AtMark::Elsewhere) };
         registers.rip = address;
-        let again = self.is_again(registers.rsp);
+        // What is thrown again from where it was caught is the same throw.
+        let again =
+            self.is_again(registers.rsp) && self.thrown.threw_again(number(thread), registers.rdi);
         if !again {
-            let thrown = self.throws_now(&registers);
-            self.thrown.insert(thread, thrown);
+            self.throws_now(thread, &registers);
         }
         self.throws += 1;
         if self.most_throws.is_some_and(|most| self.throws >= most) {
@@ -250,22 +250,27 @@ impl<'a> Witness<'a> {
         known && self.marks.rethrows.iter().any(|range| range.contains(&caller))
     }
 
-    fn throws_now(&mut self, registers: &libc::user_regs_struct) -> Thrown {
+    fn throws_now(&mut self, thread: i32, registers: &libc::user_regs_struct) {
         let stack_pointer = registers.rsp;
         let stack = self.memory.read_up_to(stack_pointer, COPIED);
+        let mut memory = |address: u64, bytes: &mut [u8]| self.memory.read(address, bytes);
+        let exception = Exception::read(registers.rdi, &mut memory);
         let registers = process::for_walk(registers);
         if stack.len() < COPIED {
-            return Thrown::Copied { registers, stack_pointer, stack };
+            let left = Left::Copied { registers, stack_pointer, stack: stack.clone() };
+            return self.thrown.threw(number(thread), exception, &stack, left);
         }
         let modules = self.modules();
-        Thrown::Seen(self.moment(&registers, Some(stack_pointer), &modules))
+        let left = Left::Seen(self.moment(&registers, Some(stack_pointer), &modules));
+        self.thrown.threw(number(thread), exception, &stack, left);
     }
 
     /// A throw as it was then.
-    fn look_back(&self, thrown: Thrown, modules: &Modules) -> Moment {
-        match thrown {
-            Thrown::Seen(moment) => moment,
-            Thrown::Copied { registers, stack_pointer, stack } => {
+    fn look_back(&self, left: &Left, modules: &Modules) -> Moment {
+        match left {
+            Left::Seen(moment) => moment.clone(),
+            Left::Copied { registers, stack_pointer, stack } => {
+                let stack_pointer = *stack_pointer;
                 let mut memory = |address: u64, bytes: &mut [u8]| {
                     let from = address.checked_sub(stack_pointer);
                     let from = from.and_then(|from| usize::try_from(from).ok());
@@ -273,11 +278,11 @@ impl<'a> Witness<'a> {
                     match from.zip(end).and_then(|(from, end)| stack.get(from..end)) {
                         Some(copied) => bytes.copy_from_slice(copied),
                         // A page that begins before the stack pointer, or is no stack at all.
-                        None => return self.beside(stack_pointer, &stack, address, bytes),
+                        None => return self.beside(stack_pointer, stack, address, bytes),
                     }
                     true
                 };
-                self.files.moment(&registers, Some(stack_pointer), &mut memory, modules)
+                self.files.moment(registers, Some(stack_pointer), &mut memory, modules)
             }
         }
     }
@@ -324,10 +329,35 @@ impl<'a> Witness<'a> {
         // A panic that may not be caught aborts.
         let top = (i32::from(number) == libc::SIGABRT).then_some(registers.rsp);
         let death = self.moment(&process::for_walk(&registers), top, &modules);
-        let thrown = self.thrown.remove(&thread).map(|thrown| self.look_back(thrown, &modules));
-        let thrown = thrown.as_ref().map(Moment::scene);
         let status = Status::Signal { number, overflow };
-        Ok(judge(Evidence { status, death: Some(death.scene()), thrown }))
+        let last = self.thrown.last_of(self::number(thread));
+        Ok(self.judged(status, Some(&death), last, &modules))
+    }
+
+    /// The failure of a process that ends so, after a throw by the thread that ends it.
+    fn judged(
+        &self,
+        status: Status,
+        death: Option<&Moment>,
+        last: Option<u64>,
+        modules: &Modules,
+    ) -> Option<Failure> {
+        let seen =
+            |throw: u64| self.thrown.get(throw).map(|thrown| self.look_back(&thrown.left, modules));
+        let mut is_new =
+            |throw: u64| seen(throw).is_some_and(|moment| is_new_panic(moment.scene().stack));
+        let leading = last.map(|last| self.thrown.leading_to(last, &mut is_new));
+        let leading = leading.unwrap_or_default();
+        let all = |throws: &[u64]| throws.iter().filter_map(|&it| seen(it)).collect::<Vec<_>>();
+        let (thrown, causes, beside) =
+            (last.and_then(seen), all(&leading.causes), all(&leading.beside));
+        judge(Evidence {
+            status,
+            death: death.map(Moment::scene),
+            thrown: thrown.as_ref().map(Moment::scene),
+            causes: &causes.iter().map(Moment::scene).collect::<Vec<_>>(),
+            beside: &beside.iter().map(Moment::scene).collect::<Vec<_>>(),
+        })
     }
 
     /// The process is about to exit: its failure, if its first thread threw before.
@@ -337,12 +367,16 @@ impl<'a> Witness<'a> {
         if status & 0x7f != 0 {
             return None;
         }
-        let thrown = self.thrown.remove(&self.process)?;
+        let last = self.thrown.last_of(number(self.process))?;
         let modules = self.modules();
-        let thrown = self.look_back(thrown, &modules);
         let status = Status::Exit((status >> 8) as u8);
-        judge(Evidence { status, death: None, thrown: Some(thrown.scene()) })
+        self.judged(status, None, Some(last), &modules)
     }
+}
+
+/// A thread, as throws are noted.
+fn number(thread: i32) -> u64 {
+    u64::from(thread.cast_unsigned())
 }
 
 /// Puts a mark at an address.

@@ -16,7 +16,7 @@ use std::time::Instant;
 use stunt_path::Failure;
 
 use crate::check::{check, kind};
-use crate::command::{Command, Paths, Stdin};
+use crate::command::{Command, Manner, Paths, Stdin};
 use crate::contain::{Containment, has_filters};
 use crate::error::Error;
 use crate::files::Files;
@@ -25,8 +25,9 @@ use crate::folders::{Folders, Place};
 use crate::follow::{Follow, kill_and_wait_for_all};
 use crate::harmless::Surroundings;
 use crate::loaded::{Key, Loaded, Unfit};
+use crate::members::Members;
 use crate::network::OwnNetwork;
-use crate::os;
+use crate::os::{self, Event};
 use crate::peer::{Peer, Prepared, Processes, Verdict};
 use crate::run::{Ending, Private, Run};
 use crate::start::{Cage, NoNetwork, Plan, start};
@@ -34,6 +35,10 @@ use crate::watch::{Clock, Cut, Ends, Heard, Limits, Slot, Watch};
 
 /// Processor time that all threads of a run together may have, as a multiple of its time.
 const PROCESSORS: u64 = 16;
+
+/// Bytes of memory that a contained process may fill: several of them go on at a time, and a random
+/// number in an input is soon taken for a size.
+const MEMORY_CONTAINED: u64 = 2 << 30;
 
 /// What a thread keeps from one run to the next.
 pub struct Worker<'a> {
@@ -73,10 +78,12 @@ impl<'a> Worker<'a> {
         let paths = self.prepare(command)?;
         let begun = Instant::now();
         let clock = &Arc::new(Clock::new(begun));
-        let copied = self.copy(command, &paths, clock);
-        let followed = match copied {
-            Some(followed) => followed?,
-            None => self.start(command, &paths, clock)?,
+        let followed = match command.manner {
+            Manner::Plain => self.plainly(command, &paths, clock)?,
+            Manner::Followed => match self.copy(command, &paths, clock) {
+                Some(followed) => followed?,
+                None => self.start(command, &paths, clock)?,
+            },
         };
         let (ending, failure, heard) = followed;
         let duration = begun.elapsed();
@@ -87,6 +94,7 @@ impl<'a> Worker<'a> {
             None => (ending, failure),
             Some(Cut::Expired) => (Ending::TimedOut, None),
             Some(Cut::TooMuchWritten) => (Ending::TooMuchWritten, None),
+            Some(Cut::TooMuchMemory) => (Ending::TooMuchMemory, None),
             Some(Cut::Stopped) => return Err(Error::Stopped),
         };
         Ok(Run { ending, failure, stdout, stderr, duration })
@@ -153,6 +161,41 @@ impl<'a> Worker<'a> {
         Ok((ending, failure, heard))
     }
 
+    /// Starts a process and waits for its end, without a look at it. Its group ends with it.
+    fn plainly(
+        &mut self,
+        command: &Command,
+        paths: &Paths,
+        clock: &Arc<Clock>,
+    ) -> Result<Followed, Error> {
+        if command.containment == Containment::Contained || !command.connections.is_empty() {
+            return Err(Error::NotPlain);
+        }
+        self.unload();
+        let not_waited = |source| not_followed(command, source);
+        let (ends, [stdout, stderr]) = Ends::new().map_err(not_waited)?;
+        let plan = plan(command, paths, None)?;
+        let descriptors = [stdin(command)?.into(), stdout, stderr];
+        let first = begun(command, &plan, &descriptors)?;
+        drop(descriptors);
+        let members = Arc::new(Members::default());
+        members.add(first);
+        let watched = self.watch(command, first, members, &ends, clock);
+        if watched.is_err() {
+            // Without a handle nobody could end the run in time.
+            os::kill(-first);
+        }
+        let ended = os::wait_plainly(first);
+        let heard = self.slot.end().map_or_else(|| Ok(Heard::default()), Watch::finish);
+        watched.map_err(not_waited)?;
+        let ending = match ended.map_err(not_waited)? {
+            Event::Exited(status) => Ending::Exit(status),
+            Event::Killed(number) => Ending::Signal(number),
+            Event::Stopped(..) => return Err(not_waited(io::Error::other("it has not ended"))),
+        };
+        Ok((ending, None, heard))
+    }
+
     /// Starts a process; from now on its time is kept.
     fn begin(
         &self,
@@ -162,14 +205,8 @@ impl<'a> Worker<'a> {
         ends: &Arc<Ends>,
         clock: &Arc<Clock>,
     ) -> Result<(Follow<'a>, Option<Peer>), Error> {
-        let first = start(plan, [0, 1, 2].map(|at: usize| descriptors[at].as_fd()));
-        let first = first.map_err(|source| match source.raw_os_error() {
-            Some(libc::EPERM) => Error::NotPermitted,
-            _ if matches!(source.get_ref(), Some(it) if it.is::<NoNetwork>()) => {
-                Error::Network { source }
-            }
-            _ => Error::Start { path: command.program.clone(), source },
-        })?;
+        let first = begun(command, plan, descriptors)?;
+        let members = Arc::new(Members::default());
         let abandon = || {
             // Nobody has waited for it: the number is still its own.
             os::kill(first);
@@ -183,12 +220,13 @@ impl<'a> Worker<'a> {
             Error::Network { source }
         })?;
         let processes = prepared.as_ref().map(|_| Arc::new(Processes::default()));
-        let followed = Follow::new(self.files, first, command.tasks, processes.clone());
+        let followed =
+            Follow::new(self.files, first, command.tasks, Arc::clone(&members), processes.clone());
         let follow = followed.map_err(|source| {
             abandon();
             not_followed(command, source)
         })?;
-        if let Err(source) = self.watch(command, first, ends, clock) {
+        if let Err(source) = self.watch(command, first, members, ends, clock) {
             // Without a handle nobody could end the run in time.
             os::kill(first);
             let _ = follow.finish(clock);
@@ -204,13 +242,19 @@ impl<'a> Worker<'a> {
         &self,
         command: &Command,
         process: i32,
+        members: Arc<Members>,
         ends: &Arc<Ends>,
         clock: &Arc<Clock>,
     ) -> io::Result<()> {
         let process = os::handle(process)?;
         let folder = self.place.as_ref().filter(|_| command.has_own_folder());
         let folder = folder.map(|place| (place.path().to_owned(), command.disk));
-        let limits = Limits { time: command.time, output: command.output, folder };
+        let most = match command.containment {
+            Containment::Free => command.memory,
+            Containment::Contained => command.memory.min(MEMORY_CONTAINED),
+        };
+        let (time, output, memory) = (command.time, command.output, (members, most));
+        let limits = Limits { time, output, folder, memory };
         self.slot.begin(Watch::new(Arc::clone(clock), limits, process, Arc::clone(ends)));
         Ok(())
     }
@@ -262,8 +306,10 @@ impl<'a> Worker<'a> {
             return None;
         };
         let (waiting, ends) = (loaded.waiting(), Arc::clone(loaded.ends()));
-        let follow = Follow::copy_of(waiting, self.files, process, memory, command.tasks);
-        let watched = self.watch(command, process, &ends, clock);
+        let members = Arc::new(Members::default());
+        let (files, tasks) = (self.files, command.tasks);
+        let follow = Follow::copy_of(waiting, files, process, memory, tasks, Arc::clone(&members));
+        let watched = self.watch(command, process, members, &ends, clock);
         if let Err(source) = watched.and_then(|()| os::go_on(process, 0)) {
             self.slot.end();
             self.unload();
@@ -327,6 +373,18 @@ impl Drop for Worker<'_> {
     }
 }
 
+/// Starts a process.
+fn begun(command: &Command, plan: &Plan, descriptors: &[OwnedFd; 3]) -> Result<i32, Error> {
+    let first = start(plan, [0, 1, 2].map(|at: usize| descriptors[at].as_fd()));
+    first.map_err(|source| match source.raw_os_error() {
+        Some(libc::EPERM) => Error::NotPermitted,
+        _ if matches!(source.get_ref(), Some(it) if it.is::<NoNetwork>()) => {
+            Error::Network { source }
+        }
+        _ => Error::Start { path: command.program.clone(), source },
+    })
+}
+
 fn not_followed(command: &Command, source: io::Error) -> Error {
     Error::Follow { path: command.program.clone(), source }
 }
@@ -360,7 +418,7 @@ fn plan(command: &Command, paths: &Paths, cage: Option<Cage>) -> Result<Plan, Er
         words: words.map(text).collect::<Result<_, _>>()?,
         environment: environment.collect::<Result<_, _>>()?,
         folder: folder.map(|folder| text(folder.as_os_str())).transpose()?,
-        memory: command.memory,
+        manner: command.manner,
         seconds: (command.time.as_secs() + 1).saturating_mul(PROCESSORS),
         fixed_addresses: command.fixed_addresses,
         cage,

@@ -27,6 +27,8 @@ pub enum FailureKind {
     StackOverflow,
     /// An access to memory that belongs to nobody, found by checking memory.
     InvalidAccess,
+    /// What a sanitizer that was built into the program reports.
+    Sanitizer,
     /// What the user said is a failure, in the user's words (`exit=3`).
     Stated(String),
 }
@@ -42,6 +44,7 @@ impl FailureKind {
             Self::Exception => "exception",
             Self::StackOverflow => "stack-overflow",
             Self::InvalidAccess => "invalid-access",
+            Self::Sanitizer => "sanitizer",
             Self::Stated(_) => "stated",
         }
     }
@@ -59,6 +62,7 @@ impl fmt::Display for FailureKind {
             Self::Exception => f.write_str("uncaught exception"),
             Self::StackOverflow => f.write_str("stack overflow"),
             Self::InvalidAccess => f.write_str("invalid memory access"),
+            Self::Sanitizer => f.write_str("sanitizer report"),
             Self::Stated(text) => f.write_str(text),
         }
     }
@@ -68,7 +72,8 @@ impl fmt::Display for FailureKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
     /// Not a call: the panic itself names this source line, by a description in the module's data,
-    /// whose place is part of the identity. Of a script's exception: its type, as the module.
+    /// whose place is part of the identity. Of a script's exception: its type, as the module; of a
+    /// sanitizer's report: what it found.
     Site,
     /// Its place is part of the identity.
     Counts,
@@ -164,7 +169,7 @@ impl Failure {
     #[must_use]
     pub fn same_place(&self, other: &Self) -> bool {
         // A type alone is no place.
-        let first = if self.exception_type().is_some() { 2 } else { 1 };
+        let first = if self.title().is_some() { 2 } else { 1 };
         let (own, others) = (self.identity(), other.identity());
         self.kind == other.kind && own.iter().take(first).eq(others.iter().take(first))
     }
@@ -172,8 +177,20 @@ impl Failure {
     /// The type of a script's exception, if it is one: the first frame carries it.
     #[must_use]
     pub fn exception_type(&self) -> Option<&str> {
+        self.title().filter(|_| self.kind == FailureKind::Exception)
+    }
+
+    /// Whether only what was printed tells the failure: the process itself exits as it likes.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.title().is_some()
+    }
+
+    /// The type of a script's exception, or what a sanitizer found.
+    fn title(&self) -> Option<&str> {
         let first = self.frames.first().filter(|frame| frame.role == Role::Site)?;
-        (self.kind == FailureKind::Exception).then_some(&first.module)
+        let told = matches!(self.kind, FailureKind::Exception | FailureKind::Sanitizer);
+        told.then_some(&first.module)
     }
 
     /// A short name of the identity: 16 hexadecimal digits.
@@ -223,11 +240,13 @@ impl Hash for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.exception_type() {
-            Some(name) => write!(f, "uncaught {name}")?,
-            None => write!(f, "{}", self.kind)?,
+        match (self.title(), &self.kind) {
+            (Some(name), FailureKind::Sanitizer) => f.write_str(name)?,
+            (Some(name), _) => write!(f, "uncaught {name}")?,
+            (None, kind) => write!(f, "{kind}")?,
         }
-        let site = self.frames.iter().find(|frame| frame.role == Role::Site);
+        let mut sites = self.frames.iter().filter(|frame| frame.role == Role::Site);
+        let site = sites.find(|frame| frame.location.is_some());
         // A panic in a language's library is better shown by the call that led there.
         let own = |location: &&Location| !location.file.starts_with("library/");
         let site = site.and_then(|site| site.location.as_ref()).filter(own);

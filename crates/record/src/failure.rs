@@ -10,7 +10,7 @@ use stunt_path::{Failure, FailureKind, Frame, Location, Role};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotedFailure {
     /// The kind as one word: `signal`, `abort`, `panic`, `exception`, `stack-overflow`,
-    /// `invalid-access`, `stated`.
+    /// `invalid-access`, `sanitizer`, `stated`.
     pub kind: String,
     /// The number of the signal, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,6 +104,7 @@ impl NotedFailure {
             "exception" => FailureKind::Exception,
             "stack-overflow" => FailureKind::StackOverflow,
             "invalid-access" => FailureKind::InvalidAccess,
+            "sanitizer" => FailureKind::Sanitizer,
             "stated" => FailureKind::Stated(self.condition.clone()?),
             _ => return None,
         };
@@ -151,6 +152,7 @@ mod tests {
             FailureKind::Exception,
             FailureKind::StackOverflow,
             FailureKind::InvalidAccess,
+            FailureKind::Sanitizer,
             FailureKind::Stated("exit=3".into()),
         ];
         for kind in kinds {

@@ -263,6 +263,7 @@ impl Following {
         match ending {
             Ending::Exited(_) | Ending::Killed(_) | Ending::Idle => {
                 let thrown = self.symbolic.as_mut().expect("it is here").thrown();
+                let thrown = Some(thrown);
                 let Shared { symbols, places, judge, .. } = shared;
                 let failure =
                     failure_of(&mut self.kernel, thrown, ending, symbols, &mut |kernel, mapped| {

@@ -22,6 +22,9 @@ const ABORT: u8 = 6;
 /// variables reach.
 const NEAR: u64 = 16 << 20;
 
+/// So many frames lead from a panic to the throw at most, inlined ones among them.
+const HEAD: usize = 16;
+
 /// How a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
@@ -45,6 +48,18 @@ pub struct Evidence<'a> {
     pub death: Option<Scene<'a>>,
     /// The last throw: of that thread, or of the first thread if the run exited.
     pub thrown: Option<Scene<'a>>,
+    /// The throws that led to it, the first of them first.
+    pub causes: &'a [Scene<'a>],
+    /// Panics of other threads that may have led to it, in no order.
+    pub beside: &'a [Scene<'a>],
+}
+
+impl<'a> Evidence<'a> {
+    /// Nothing was thrown.
+    #[must_use]
+    pub fn of_death(status: Status, death: Option<Scene<'a>>) -> Self {
+        Self { status, death, thrown: None, causes: &[], beside: &[] }
+    }
 }
 
 /// A thread at some moment.
@@ -68,8 +83,38 @@ impl Scene<'_> {
 }
 
 /// The failure of a run; nothing if it did not fail.
+///
+/// Of what was thrown, the first throw tells most: its frames come first. Those of the others count, too.
 #[must_use]
 pub fn judge(evidence: Evidence<'_>) -> Option<Failure> {
+    let last = last(evidence)?;
+    let ended = match last.kind {
+        FailureKind::Panic => Ended::Panic,
+        FailureKind::Exception => Ended::Exception,
+        _ => return Some(last),
+    };
+    let frames = |scene: &Scene<'_>| scene.identify(ended).frames;
+    let mut beside: Vec<Vec<Frame>> = evidence.beside.iter().map(frames).collect();
+    // Which of the threads was the first is chance.
+    beside.sort_by_key(|frames| identity(frames));
+    beside.dedup_by_key(|frames| identity(frames));
+    let causes = evidence.causes.iter().map(frames);
+    let frames = causes.chain(beside).chain([last.frames]).flatten().collect();
+    Some(Failure { kind: last.kind, frames })
+}
+
+/// What counts of some frames.
+fn identity(frames: &[Frame]) -> Vec<(String, u64)> {
+    let counting = frames.iter().filter(|it| matches!(it.role, Role::Site | Role::Counts));
+    let place = |frame: &Frame| {
+        let (module, offset) = frame.place();
+        (module.to_owned(), offset)
+    };
+    counting.map(place).collect()
+}
+
+/// The failure, by the last that was thrown.
+fn last(evidence: Evidence<'_>) -> Option<Failure> {
     match (evidence.status, evidence.death) {
         (Status::Exit(PANICKED), _) => {
             // A C++ program may have a status 101 of its own.
@@ -112,6 +157,16 @@ fn aborted(death: Scene<'_>, thrown: Option<Scene<'_>>) -> Failure {
         return death.identify(Ended::Panic);
     }
     death.identify(Ended::Signal { number: ABORT })
+}
+
+/// Whether a stack at a throw tells that the panic is a new one, and not one that is thrown again.
+#[must_use]
+pub fn is_new_panic(stack: &CallStack) -> bool {
+    let names = stack.frames.iter().filter_map(|frame| frame.symbol.as_ref());
+    // What leads to a throw is before the program's own.
+    let mut way = names.map(|it| it.name.as_str()).take(HEAD);
+    way.find(|name| name.contains("panic_with_hook") || name.contains("panic_without_hook"))
+        .is_some_and(|name| name.contains("panic_with_hook"))
 }
 
 /// Puts the place where a panic says to be before the calls.

@@ -27,7 +27,31 @@ pub(super) fn is_c_library(module: &str) -> bool {
 fn is_runtime(module: &str) -> bool {
     const NAMES: [&str; 6] =
         ["libstdc++.so", "libgcc_s", "libc++.so", "libc++abi", "libunwind", "libstd-"];
+    NAMES.iter().any(|name| module.starts_with(name)) || is_sanitizer_module(module)
+}
+
+/// Whether the module is the runtime of a sanitizer.
+pub fn is_sanitizer_module(module: &str) -> bool {
+    const NAMES: [&str; 6] =
+        ["libasan.so", "libhwasan.so", "liblsan.so", "libtsan.so", "libubsan.so", "libclang_rt."];
     NAMES.iter().any(|name| module.starts_with(name))
+}
+
+/// Whether a function is of the runtime of a sanitizer, which may be inside of the program.
+pub fn is_sanitizer_function(name: &str) -> bool {
+    const STARTS: [&str; 8] = [
+        "__asan",
+        "__hwasan",
+        "__lsan",
+        "__msan",
+        "__tsan",
+        "__ubsan",
+        "__sanitizer",
+        "__interceptor_",
+    ];
+    // Some names have one more line before them, and methods are in a namespace of that name.
+    let name = name.strip_prefix('_').filter(|it| it.starts_with("__inter")).unwrap_or(name);
+    STARTS.iter().any(|start| name.starts_with(start))
 }
 
 /// Whether the frame's module is a library that is left out.
@@ -58,7 +82,7 @@ pub(super) fn is_panic(name: &str) -> bool {
 
 /// Whether the function throws C++ exceptions.
 pub(super) fn is_throw(name: &str) -> bool {
-    name == "__cxa_throw"
+    name == "__cxa_throw" || name.starts_with("std::rethrow_exception(")
 }
 
 /// Whether the function is called when an exception has no handler.
@@ -89,7 +113,9 @@ fn is_standard(name: &str) -> bool {
         "__clang_call_terminate",
         "__stack_chk_fail",
     ];
-    STARTS.iter().any(|start| name.starts_with(start)) || is_of_standard_crate(name)
+    STARTS.iter().any(|start| name.starts_with(start))
+        || is_sanitizer_function(name)
+        || is_of_standard_crate(name)
 }
 
 /// Whether a name such as `core::option::unwrap_failed`, `<alloc::vec::Vec<T> as …>::index` or

@@ -16,10 +16,13 @@ mod judge;
 mod library;
 pub mod recursion;
 mod site;
+mod throws;
 
 pub use identify::{Ended, identify};
-pub use judge::{Evidence, Scene, Status, at_stack_end, judge};
+pub use judge::{Evidence, Scene, Status, at_stack_end, is_new_panic, judge};
+pub use library::{is_sanitizer_function, is_sanitizer_module};
 pub use site::{PanicSite, panic_site};
+pub use throws::{Exception, Leading, Thrown, Throws};
 
 use std::ops::Range;
 

@@ -8,6 +8,7 @@ use stunt_terms::{Assignment, Evaluator, Op, Pool, Support, Term};
 use crate::{
     code::{Slot, Width, slots},
     cpu::Cpu,
+    failure::{Exception, Throws},
     memory::AddressSpace,
 };
 
@@ -47,6 +48,13 @@ impl Relaxations {
 
 /// The least and the greatest value of a term.
 pub(super) type Bounds = (u128, u128);
+
+/// Throws that are kept: exceptions that were caught may be thrown again later.
+const KEPT: usize = 32;
+
+/// Bytes of a stack that are searched for payloads, and at a time.
+const STACK: usize = 256 << 10;
+const PIECE: usize = 512;
 
 /// A process at the moment when it threw an exception or a panic.
 pub struct Throw {
@@ -99,7 +107,7 @@ pub struct Symbolic {
     pub(super) quiet: bool,
     /// How many tests there were when a function was called that does not return.
     doom: Option<usize>,
-    thrown: Option<Box<Throw>>,
+    thrown: Throws<Throw>,
     /// A function is running whose doings do not matter.
     pub(super) ignored: Option<Ignored>,
     /// The program is doomed: it is not followed any more, unless somebody catches what is thrown.
@@ -151,7 +159,7 @@ impl Symbolic {
             thread: None,
             quiet: false,
             doom: None,
-            thrown: None,
+            thrown: Throws::new(KEPT),
             ignored: None,
             lost: false,
             held: None,
@@ -188,7 +196,7 @@ impl Symbolic {
             thread: self.thread,
             quiet: self.quiet,
             doom: self.doom,
-            thrown: self.thrown.as_deref_mut().map(|thrown| Box::new(thrown.fork())),
+            thrown: self.thrown.fork(Throw::fork),
             ignored: self.ignored,
             lost: self.lost,
             held: None,
@@ -310,16 +318,29 @@ impl Symbolic {
     pub(super) fn throw(&mut self, cpu: &Cpu, space: &mut AddressSpace) {
         let again = super::hooks::return_address(cpu, space)
             .is_some_and(|to| self.image.rethrows.iter().any(|range| range.contains(&to)));
-        if again && self.thrown.is_some() {
+        let header = cpu.get(slots::RDI);
+        let (process, thread) = self.thread.unwrap_or_default();
+        let thread = u64::from(process) << 32 | u64::from(thread);
+        if again && self.thrown.threw_again(thread, header) {
             return;
         }
+        let mut memory = |address: u64, bytes: &mut [u8]| space.read(address, bytes).is_ok();
+        let exception = Exception::read(header, &mut memory);
+        let mut stack = Vec::new();
+        let mut piece = [0; PIECE];
+        let mut at = cpu.get(slots::RSP);
+        while stack.len() < STACK && memory(at, &mut piece) {
+            stack.extend_from_slice(&piece);
+            at = at.wrapping_add(PIECE as u64);
+        }
         let tests = self.doom.unwrap_or(self.tests.len());
-        self.thrown = Some(Box::new(Throw { cpu: cpu.clone(), space: space.fork(), tests }));
+        let left = Throw { cpu: cpu.clone(), space: space.fork(), tests };
+        self.thrown.threw(thread, exception, &stack, left);
     }
 
-    /// The last exception or panic that was thrown.
-    pub fn thrown(&mut self) -> Option<&mut Throw> {
-        self.thrown.as_deref_mut()
+    /// What was thrown.
+    pub fn thrown(&mut self) -> &mut Throws<Throw> {
+        &mut self.thrown
     }
 
     /// How many tests there were when a function was called that did not return.

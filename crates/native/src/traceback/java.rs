@@ -55,7 +55,7 @@ pub fn parse(text: &str) -> Option<Found> {
 
 fn exception(kind: String) -> Exception {
     let endless = kind == "java.lang.StackOverflowError";
-    Exception { kind, calls: Vec::new(), endless }
+    Exception { kind, calls: Vec::new(), endless, check: 0 }
 }
 
 /// `java.base/java.util.ArrayList.forEach(ArrayList.java:1511)`

@@ -3,7 +3,7 @@
 //! An interpreter that exits after an exception has not failed itself: its own stack says nothing.
 //! What it prints on standard error does: the exception's type, and the calls by file and line.
 //!
-//! Always holds: nothing of an exception's message is looked at, because messages quote input; of
+//! Always holds: of an exception's message nothing is kept, because messages quote input; of
 //! paths, only the file's name is kept. A status other than 0 without a traceback is no failure: many
 //! scripts say so that they found something. Tracebacks that a script itself prints and survives do
 //! not count either, as far as the status tells.
@@ -13,8 +13,10 @@ mod node;
 mod perl;
 mod python;
 mod roles;
+mod sanitizer;
 
-use stunt_path::Failure;
+use stunt_machine::failure::{is_sanitizer_function, is_sanitizer_module};
+use stunt_path::{Failure, Frame};
 
 use crate::run::{Ending, Run};
 
@@ -38,6 +40,8 @@ struct Exception {
     calls: Vec<Call>,
     /// Whether it says that the calls have no end.
     endless: bool,
+    /// A number for what a built-in function says that was not content, without values; or 0.
+    check: u64,
 }
 
 /// An uncaught exception, then what caused it, then what caused that; and where in the text it was
@@ -67,6 +71,30 @@ pub fn failure_of_script(run: &Run) -> Option<Failure> {
     roles::failure(&exceptions)
 }
 
+/// How a run failed, if it did: what a sanitizer says, by itself, or with an uncaught exception of the
+/// language that it is written in.
+#[must_use]
+pub fn failure_of_run(run: &Run) -> Option<Failure> {
+    sanitizer_report(run).or_else(|| run.failure.clone()).or_else(|| failure_of_script(run))
+}
+
+/// What a sanitizer reports, if that is the failure: whatever the program's status is, since some let it
+/// go on; but not if the program went on to fail by itself.
+fn sanitizer_report(run: &Run) -> Option<Failure> {
+    match (run.ending, &run.failure) {
+        (Ending::Exit(_), None) => {}
+        // Of a plain run nothing else is known.
+        (Ending::Signal(_), None) => {}
+        (Ending::Signal(_), Some(failure)) if failure.frames.iter().any(is_sanitizer) => {}
+        _ => return None,
+    }
+    sanitizer::parse(&String::from_utf8_lossy(run.stderr.reveal()))
+}
+
+fn is_sanitizer(frame: &Frame) -> bool {
+    is_sanitizer_module(&frame.module) || frame.symbol.as_deref().is_some_and(is_sanitizer_function)
+}
+
 /// Lines with where they begin; without the characters that end them.
 fn lines(text: &str) -> Vec<(usize, &str)> {
     let mut at = 0;
@@ -87,6 +115,26 @@ fn file_name(path: &str) -> String {
 /// A name as it may be shown: without control characters, and not without end.
 fn clean(name: &str) -> String {
     name.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+/// What a message says, without what tells values: up to a colon, an address or a parenthesis, and words
+/// alone, neither numbers nor quoted text.
+fn without_values(text: &str) -> String {
+    let end = [" on ", ": ", " (", ", ", ":"].iter().filter_map(|stop| text.find(stop)).min();
+    let is_number = |word: &str| {
+        let word = word.trim_start_matches(['-', '+']);
+        word.contains(|c: char| c.is_ascii_digit())
+            || ["nan", "inf", "infinity"].iter().any(|it| word.eq_ignore_ascii_case(it))
+    };
+    let mut quoted = false;
+    let word = |word: &&str| {
+        let opens = word.starts_with(['\'', '"', '`']);
+        let shown = !quoted && !opens;
+        quoted = (quoted || opens) && !word.ends_with(['\'', '"', '`']);
+        shown && !is_number(word)
+    };
+    let words = text[..end.unwrap_or(text.len())].split_whitespace();
+    clean(&words.filter(word).take(12).collect::<Vec<_>>().join(" "))
 }
 
 /// Whether this is a name as languages have them, with dots between its parts.

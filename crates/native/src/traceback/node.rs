@@ -57,7 +57,7 @@ pub fn parse(text: &str) -> Option<Found> {
 }
 
 fn exception(kind: &str) -> Exception {
-    Exception { kind: kind.into(), calls: Vec::new(), endless: false }
+    Exception { kind: kind.into(), calls: Vec::new(), endless: false, check: 0 }
 }
 
 /// `TypeError: …`, or `TypeError [ERR_INVALID_ARG_TYPE]: …`

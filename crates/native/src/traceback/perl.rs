@@ -43,7 +43,8 @@ pub fn parse(text: &str) -> Option<Found> {
         column: 0,
         function,
     });
-    let exception = Exception { kind: KIND.into(), calls: calls.collect(), endless: false };
+    let exception =
+        Exception { kind: KIND.into(), calls: calls.collect(), endless: false, check: 0 };
     Some((lines[head].0, vec![exception]))
 }
 

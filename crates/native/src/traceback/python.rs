@@ -9,8 +9,12 @@
 //!
 //! Causes come first, with a sentence between. A frame without a function is about source text that
 //! was parsed at run time, which may be input: it is left out.
+//!
+//! Of a message nothing is looked at, with one exception: a built-in function has one line for all that it
+//! may not be content with (`date.fromisoformat`: no date at all, or no such month), and what it says,
+//! without numbers and quoted text, tells which it was. Of that a number is kept.
 
-use super::{Call, Exception, Found, clean, file_name, lines, type_of};
+use super::{Call, Exception, Found, clean, file_name, lines, type_of, without_values};
 
 const HEAD: &str = "Traceback (most recent call last):";
 const GROUP: &str = "  + Exception Group Traceback (most recent call last):";
@@ -47,9 +51,16 @@ pub fn parse(text: &str) -> Option<Found> {
 /// What follows the head of a traceback.
 fn block<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Exception> {
     let mut calls: Vec<Call> = Vec::new();
+    let mut raises = false;
     for line in lines {
         if let Some(call) = call(line) {
             calls.push(call);
+            raises = false;
+        } else if let Some(column) = marked(line) {
+            // One line may have several reasons to fail.
+            if let Some(call) = calls.last_mut() {
+                call.column = column;
+            }
         } else if line.starts_with("  [Previous line repeated ") {
             // It is there some times already; one more is as good as a thousand.
             calls.extend(calls.last().cloned());
@@ -57,10 +68,29 @@ fn block<'a>(lines: impl Iterator<Item = &'a str>) -> Option<Exception> {
             let kind = type_of(line)?;
             let endless = kind == "RecursionError";
             calls.reverse();
-            return Some(Exception { kind, calls, endless });
+            // Who raises names its line; a built-in function is one line for many reasons.
+            let said = line.split_once(": ").map_or("", |(_, said)| said);
+            let check = if raises || said.is_empty() { 0 } else { digest(&without_values(said)) };
+            return Some(Exception { kind, calls, endless, check });
+        } else if line.starts_with("    ") {
+            raises |= line.trim_start().starts_with("raise");
         }
     }
     None
+}
+
+/// The column of `    ~~~~^^^^`, which marks a part of the line above it, from 1.
+fn marked(line: &str) -> Option<u32> {
+    let marks = line.strip_prefix("    ")?;
+    let only = marks.chars().all(|c| matches!(c, ' ' | '~' | '^'));
+    let column = marks.find('^').filter(|_| only)?;
+    u32::try_from(column + 1).ok()
+}
+
+/// A number for a text (FNV-1a), the same on every host and never 0.
+fn digest(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step).max(1)
 }
 
 /// `  File "/srv/x.py", line 42, in main`
@@ -145,5 +175,33 @@ mod tests {
         assert_eq!(parse("Traceback (most recent call last):\n"), None);
         assert_eq!(parse("ValueError: x\n"), None);
         assert_eq!(parse("Traceback (most recent call last):\nno type here\n"), None);
+    }
+
+    #[test]
+    fn reasons_on_one_line_are_told_apart() {
+        let of = |source: &str, marks: &str, said: &str| {
+            let text = format!(
+                "{HEAD}\n  File \"/srv/x.py\", line 3, in f\n    {source}\n{marks}ValueError: {said}\n"
+            );
+            parse(&text).expect("a traceback").1
+        };
+        let (call, one, two) =
+            ("date(int(y), int(m))", "         ^^^^^^\n", "                 ^^^^^^\n");
+        let bad = "invalid literal for int() with base 10: ";
+        assert_ne!(of(call, one, bad), of(call, two, bad));
+        assert_eq!(
+            of(call, one, &format!("{bad}'a'")),
+            of(call, one, &format!("{bad}'private b'"))
+        );
+        assert_ne!(
+            of(call, "", "month must be in 1..12"),
+            of(call, "", "Invalid isoformat string: 'x'")
+        );
+        assert_eq!(of(call, "", "day 31 is out of range"), of(call, "", "day 77 is out of range"));
+        // What a script says itself has a line of its own.
+        assert_eq!(
+            of("raise ValueError(x)", "", "private"),
+            of("raise ValueError(x)", "", "other")
+        );
     }
 }

@@ -1,16 +1,16 @@
 //! From the calls of exceptions to the identity of a failure.
 //!
 //! The same rules as for native stacks: the innermost calls of the program's own code count, rounds
-//! of a recursion once, the language's library not at all. The type counts as well. Of an exception
-//! that caused another, its type and its innermost call count, since it is often the real one.
+//! of a recursion once, the language's library not at all. The type counts as well. Exceptions that
+//! caused another count in the same way: the first of them is often the real one.
 
 use stunt_machine::failure::recursion::{repeating, without_rounds};
 use stunt_path::{Failure, FailureKind, Frame, Location, Role};
 
 use super::{Call, Exception};
 
-/// How many calls of the uncaught exception count, as in native stacks.
-const DEPTH: usize = 3;
+/// How many calls of an exception count, as in native stacks.
+pub(super) const DEPTH: usize = 3;
 
 /// How many causes count.
 const CAUSES: usize = 4;
@@ -31,7 +31,7 @@ pub fn failure(exceptions: &[Exception]) -> Option<Failure> {
     let causes = &exceptions[1..];
     for cause in causes.iter().skip(causes.len().saturating_sub(CAUSES)) {
         frames.push(type_frame(cause));
-        let roles = self::roles(&cause.calls, 1);
+        let roles = self::roles(&cause.calls, DEPTH);
         frames.extend(cause.calls.iter().zip(roles).map(|(call, role)| frame(call, role)));
     }
     Some(Failure { kind: FailureKind::Exception, frames })
@@ -42,7 +42,7 @@ fn type_frame(exception: &Exception) -> Frame {
     Frame {
         module: exception.kind.clone(),
         build_id: None,
-        offset: 0,
+        offset: exception.check,
         symbol: None,
         location: None,
         role: Role::Site,
@@ -62,7 +62,7 @@ fn frame(call: &Call, role: Role) -> Frame {
 }
 
 /// The part of each call in the identity, of which this many count.
-fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
+pub(super) fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
     let own = |call: &Call| !call.library;
     // All of it is library: better that than nothing.
     let all = !calls.iter().any(own);
@@ -86,7 +86,7 @@ fn roles(calls: &[Call], depth: usize) -> Vec<Role> {
 
 /// The roles in a recursion without end: calls that are there at least twice count, once each.
 /// Where the stack ended is chance.
-fn circle(calls: &[Call]) -> Option<Vec<Role>> {
+pub(super) fn circle(calls: &[Call]) -> Option<Vec<Role>> {
     let own = calls.iter().filter(|call| !call.library);
     let places: Vec<_> = own.map(|call| (&call.file, call.line, call.column)).collect();
     let repeat = repeating(&places);
@@ -113,7 +113,7 @@ mod tests {
 
     fn exception(kind: &str, calls: &[(&str, u32)]) -> Exception {
         let calls = calls.iter().map(|(function, line)| call(function, *line)).collect();
-        Exception { kind: kind.into(), calls, endless: false }
+        Exception { kind: kind.into(), calls, endless: false, check: 0 }
     }
 
     fn identity(exceptions: &[Exception]) -> Vec<(String, u64)> {
@@ -166,7 +166,7 @@ mod tests {
     fn causes_count_by_type_and_place() {
         let outer = exception("Outer", &[("f", 2)]);
         let cause = |line| exception("Inner", &[("g", line), ("f", 2)]);
-        assert_eq!(identity(&[outer.clone(), cause(7)]).len(), 4);
+        assert_eq!(identity(&[outer.clone(), cause(7)]).len(), 5);
         assert_ne!(identity(&[outer.clone(), cause(7)]), identity(&[outer.clone(), cause(8)]));
         assert_ne!(identity(std::slice::from_ref(&outer)), identity(&[outer, cause(8)]));
     }

@@ -13,4 +13,5 @@ mod many;
 mod mistakes;
 mod network;
 mod panics;
+mod rethrows;
 mod signals;

@@ -215,11 +215,6 @@ impl<'a> Follow<'a> {
         self.begun.remove(&pid);
         let process = self.tasks.remove(&pid);
         if process != Some(pid) {
-            if let Some(process) = process.and_then(|it| self.processes.get_mut(&it))
-                && let Some(witness) = &mut process.witness
-            {
-                witness.forget(pid);
-            }
             return Ok(());
         }
         let Some(process) = self.processes.remove(&pid) else { return Ok(()) };

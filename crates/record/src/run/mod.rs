@@ -47,6 +47,8 @@ pub struct Recording {
     pub words: Vec<OsString>,
     /// The variables of the environment that an incident keeps.
     pub keep_environment: Vec<String>,
+    /// Variables that it is given in place of the caller's.
+    pub set_environment: Vec<(OsString, OsString)>,
     /// The largest file that is copied.
     pub largest_file: u64,
     /// How many received bytes are kept in memory, and how many bytes of files an incident has.
@@ -73,6 +75,7 @@ impl Recording {
             program,
             words,
             keep_environment: Vec::new(),
+            set_environment: Vec::new(),
             largest_file: LARGEST_FILE,
             room: ROOM,
             stdout: false,
@@ -130,7 +133,9 @@ pub fn record(what: &Recording, crashed: &mut dyn FnMut(Draft)) -> Result<Record
         Error::Program(stunt_native::Error::Start { path, source })
     };
     let text = |text: &OsStr| CString::new(text.as_bytes()).map_err(|it| not_started(it.into()));
-    let environment = std::env::vars_os().map(|(name, value)| {
+    let replaced = |name: &OsString| what.set_environment.iter().any(|(set, _)| set == name);
+    let inherited = std::env::vars_os().filter(|(name, _)| !replaced(name));
+    let environment = inherited.chain(what.set_environment.iter().cloned()).map(|(name, value)| {
         let mut both = name;
         both.push("=");
         both.push(value);

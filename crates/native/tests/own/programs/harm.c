@@ -68,10 +68,18 @@ int main(int argc, char **argv) {
     return says(open(path, O_WRONLY));
   }
   if (is(way, "memory")) {
-    /* So much in one piece; what is reserved and cannot be written does not matter. */
+    /* More than may be filled, in one piece, and not filled. */
     void *reserved = mmap(NULL, 4L << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *large = mmap(NULL, 3L << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return says(reserved != MAP_FAILED && large != MAP_FAILED ? 0 : reserved == MAP_FAILED ? (errno = EINVAL, -1) : -1);
+  }
+  if (is(way, "gorge")) {
+    /* Half of a gigabyte at once, and then a little now and then, until somebody ends it. */
+    size_t size = 512L << 20;
+    char *large = malloc(size);
+    if (!large) return says(-1);
+    for (size_t at = 0; at < size; at += 4096) large[at] = 1;
+    for (;;) { usleep(1000); large[rand() % size] = 1; }
   }
   if (is(way, "null")) return says(open("/dev/null", O_RDWR));
   if (is(way, "fill")) {
