@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use stunt_parcel::{Digest, Recipient};
+use stunt_report::{Opened, Report};
 use support::{Place, text};
 
 /// Fails on files that begin with `BUG`; what it prints and tries first is seen in a replay.
@@ -177,6 +178,7 @@ fn a_maintainer_replays_it_by_its_address(
     let replay = |words: &[&str], token: &str| {
         let mut command = place.command(&[&["replay"], words].concat());
         command.env("XDG_CONFIG_HOME", place.path("config")).env("STUNT_TOKEN", token);
+        command.env("STUNT_SERVER", format!("http://{}", server.address));
         command.output().expect("the command starts")
     };
     let same = "The double fails as the report says: abort in check (parser.c:4).\n";
@@ -204,6 +206,13 @@ fn a_maintainer_replays_it_by_its_address(
     ] {
         refused(&replay(&[&page(ticket)], token), sentence);
     }
+    // A token that is for another server, or for none that is known, stays here.
+    for given_for in ["", "http://localhost:1"] {
+        let mut command = place.command(&["replay", &page("T-1")]);
+        command.env("XDG_CONFIG_HOME", place.path("config")).env("STUNT_TOKEN", token);
+        command.env("STUNT_SERVER", given_for);
+        refused(&command.output().expect("the command starts"), "STUNT_TOKEN was not sent to it");
+    }
     // The token that is configured for this server does, and goes to no other.
     fs::create_dir_all(place.path("config/stunt")).expect("a folder");
     let destination =
@@ -214,6 +223,79 @@ fn a_maintainer_replays_it_by_its_address(
     let destination = destination.replace("127.0.0.1", "localhost");
     place.write("config/stunt/config.toml", destination.as_bytes());
     refused(&replay(&[&page("T-1")], ""), "shows tickets to maintainers only");
+}
+
+/// A program, a server, a maintainer's token, and a report that a stranger can change.
+struct Stage {
+    program: String,
+    server: Server,
+    token: String,
+    opened: Opened,
+    // Behind the server, which ends before its folder goes.
+    _place: Place,
+}
+
+impl Stage {
+    fn new(name: &str) -> Stage {
+        let place = Place::new(name);
+        let program = place.compile("parser", PARSER, &["-Wl,--build-id=sha1"]);
+        place.write("private.txt", b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle\n");
+        let words = ["anonymize", "--algorithm", "relaxed", "-i", "private.txt", "--"];
+        let made = place.stunt(&[&words[..], &[&program, "@@"]].concat());
+        assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+        let server = Server::start(&place);
+        let token = ["serve", "token", "ci", "--role", "maintainer", "--data", "server"];
+        let token = text(&place.stunt(&token).stdout).trim().to_owned();
+        let opened = Report::read(place.path("stunt-report.zip")).expect("a report");
+        Stage { _place: place, program, server, token, opened }
+    }
+
+    /// Hands in the report as it is now, replays it with its build, and gives result and double.
+    fn replayed(&self) -> (Value, Value) {
+        let doubles: Vec<&[u8]> = self.opened.doubles.iter().map(Vec::as_slice).collect();
+        let file = self.opened.report.to_bytes(&doubles).expect("a report");
+        let parcel = stunt_parcel::seal(&file, &self.server.recipient, None).expect("sealed");
+        let path = format!("/api/v1/reports/{}", Digest::of(&parcel));
+        let (status, answer) = self.server.send("PUT", &path, "", "application/age", &parcel);
+        assert_eq!(status, 201, "{}", text(&answer));
+        let program = fs::read(&self.program).expect("the program");
+        let result = replay(&self.server, &self.token, &program);
+        let ticket = self.server.json("GET", "/api/v1/tickets/T-1", &self.token, &Value::Null);
+        (result, ticket)
+    }
+}
+
+/// A report whose double fails in truth says that it reveals nothing: the worker counts anew.
+#[test]
+fn attack_lie_about_bits_is_counted_anew() {
+    let mut stage = Stage::new("lie");
+    let leak = &mut stage.opened.report.leak;
+    assert!((23.9..25.0).contains(&leak.bits), "three bytes of it: {}", leak.bits);
+    (leak.bits, leak.percent) = (0.0, 0.0);
+    let (result, ticket) = stage.replayed();
+    assert_eq!(result["outcome"], "same", "{result:#}");
+    let double = &ticket["doubles"][0];
+    assert_eq!((&double["leak_bits"], &double["confirmed"]), (&json!(0.0), &json!(true)));
+    let counted = double["measured_bits"].as_f64().expect("a count");
+    assert!((23.9..25.0).contains(&counted), "{counted}");
+    assert_eq!(ticket["leak_bits"], double["measured_bits"], "what the list shows");
+    assert_eq!(ticket["described_here"], true);
+}
+
+/// A report brings a condition of its own, which holds for every run: that proves nothing about the
+/// failure that it claims.
+#[test]
+fn attack_own_condition_as_proof() {
+    let mut stage = Stage::new("condition");
+    stage.opened.report.replay.fails_if = Some("exit=0".to_owned());
+    for double in &mut stage.opened.doubles {
+        double.fill(b'x');
+    }
+    let (result, ticket) = stage.replayed();
+    assert_eq!(result["outcome"], "no-failure", "{result:#}");
+    assert_eq!(ticket["doubles"][0]["confirmed"], false, "{ticket:#}");
+    assert_eq!(ticket["doubles"][0]["measured_bits"], Value::Null);
+    assert_eq!(ticket["described_here"], false);
 }
 
 #[track_caller]

@@ -8,6 +8,8 @@
 mod arguments;
 #[path = "submit/desk.rs"]
 mod desk;
+#[path = "submit/first.rs"]
+mod first;
 #[path = "../crates/client/tests/receiver/mod.rs"]
 mod receiver;
 mod support;

@@ -7,6 +7,7 @@
 mod anonymize;
 mod arguments;
 mod config;
+mod confined;
 mod consent;
 mod defaults;
 mod demo;

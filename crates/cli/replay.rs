@@ -36,8 +36,9 @@ also names the program and its arguments: they are shown, and run if you agree; 
 asked, nothing runs without PROGRAM, --yes or --machine. With --machine nothing that the program does \
 reaches the host, and there is no network.
 
-The double of a ticket is fetched with a maintainer's token: the variable STUNT_TOKEN, or \
-destination.token in the configuration if that names this server.
+The double of a ticket is fetched with a maintainer's token: the variable STUNT_TOKEN, if it is for \
+this server (STUNT_SERVER, or the server of your own configuration), or destination.token in the \
+configuration if that names this server.
 
 Exit codes: 0 it fails as the report says, 1 it does not, 2 and 4 it could not be tried.
 With --bisect: 1 it fails as the report says (bad), 0 it does not (good), 125 it could not be tried."
@@ -294,22 +295,29 @@ impl<'a> Expected<'a> {
     /// How a run compares with it.
     pub fn compare(&self, run: &Run) -> Agreement {
         if let Some(condition) = &self.fails_if {
-            return match (condition.holds(run), &run.failure) {
+            // Whoever writes a report writes its condition, too: that it holds says something only of
+            // the failure that goes by it.
+            let met = condition.holds(run) && self.is_met_by(&Failure::stated(condition.text()));
+            return match (met, &run.failure) {
                 (true, _) => Agreement::Same,
                 (false, Some(_)) => Agreement::Different,
+                (false, None) if condition.holds(run) => Agreement::Different,
                 (false, None) => Agreement::NoFailure,
             };
         }
         match &failure_of(run, None) {
             None => Agreement::NoFailure,
-            Some(failure) if failure.signature() == self.report.failure.signature => {
-                Agreement::Same
-            }
+            Some(failure) if self.is_met_by(failure) => Agreement::Same,
             Some(failure) if self.is_another_build(failure) && self.in_same_function(failure) => {
                 Agreement::SameInAnotherBuild
             }
             Some(_) => Agreement::Different,
         }
+    }
+
+    /// Whether this is the failure that the report is about, in the same build.
+    pub fn is_met_by(&self, failure: &Failure) -> bool {
+        failure.signature() == self.report.failure.signature
     }
 
     /// Whether the code that failed is not, or may not be, the code that the report is about.

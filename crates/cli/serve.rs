@@ -11,14 +11,17 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
+use stunt_cage::{Guards, close_off};
+use stunt_machine::symbolic::Relaxations;
 use stunt_native::{Ending, Run};
-use stunt_path::Frame;
-use stunt_report::Report;
+use stunt_path::{Frame, Original};
+use stunt_report::{Opened, Report};
+use stunt_search::PathCondition;
 use stunt_server::store::{Place, Role};
-use stunt_server::{Config, Guards, Rate, Worker, command};
+use stunt_server::{Config, Rate, Worker, command};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::follow::{Stopped, run_double};
+use crate::follow::{Stopped, follow_on, run_double};
 use crate::outcome::{self, Outcome};
 use crate::replay::{Agreement, Expected};
 use crate::subject::{Limits, Subject};
@@ -150,8 +153,8 @@ struct Serve {
     /// Where people reach the server: for links, and for cookies that are sent over TLS alone
     #[arg(long, value_name = "URL", env = "STUNT_URL", value_parser = address)]
     url: Option<String>,
-    /// A proxy whose X-Forwarded-For is believed
-    #[arg(long, value_name = "ADDRESS")]
+    /// A proxy whose X-Forwarded-For is believed; without it, all that comes through one is one address
+    #[arg(long, value_name = "ADDRESS", env = "STUNT_PROXY", value_delimiter = ',')]
     proxy: Vec<IpAddr>,
     /// Requests a minute that an address of a reporter may make; 0 is no limit
     #[arg(long, value_name = "N", default_value_t = 240)]
@@ -319,7 +322,7 @@ fn worker(flags: &WorkerFlags) -> Result<Outcome> {
     };
     let folder = flags.folder.canonicalize().context("there is no such folder")?;
     // From here on, whatever the report and the program do stays in the folder.
-    stunt_server::close_off(&folder, guards)?;
+    close_off(&folder, guards)?;
     let opened = Report::read(folder.join("report.stunt"))?;
     let report = &opened.report;
     let expected = Expected::of(report)?;
@@ -338,9 +341,41 @@ fn worker(flags: &WorkerFlags) -> Result<Outcome> {
         }
         Err(Stopped::Limit(what)) => bail!("{what}"),
     };
-    let text = format!("{}\n", result(&run, expected.compare(&run)));
-    outcome::print(text.as_bytes())?;
+    let agreement = expected.compare(&run);
+    // At once: what comes then may take more than this process has.
+    outcome::print(format!("{}\n", result(&run, agreement)).as_bytes())?;
+    if agreement == Agreement::Same {
+        let counted = match path_bits(&subject, &opened, &expected) {
+            Ok(bits) => json!({ "bits": bits }),
+            Err(error) => json!({ "bits": null, "why": format!("{error:#}") }),
+        };
+        outcome::print(format!("{counted}\n").as_bytes())?;
+    }
     Ok(Outcome::Done)
+}
+
+/// What a double that takes this path reveals, in bits: counted anew, whatever the report says. All
+/// of its bytes count: that some of them are public is the report's word alone.
+fn path_bits(subject: &Subject, opened: &Opened, expected: &Expected) -> Result<f64> {
+    let mut input = Original::new();
+    for bytes in &opened.doubles {
+        input.push(bytes.clone(), Vec::new());
+    }
+    let check_memory = opened.report.replay.check_memory;
+    let followed = match follow_on(subject, Some(&input), Relaxations::ALL, check_memory)? {
+        Ok(followed) => followed,
+        Err(Stopped::Unsupported(what) | Stopped::Limit(what)) => bail!("{what}"),
+    };
+    let Some(failure) = &followed.failure else { bail!("it does not fail where it is followed") };
+    if !expected.is_met_by(failure) {
+        bail!("it fails in another way where it is followed");
+    }
+    let mut pool = followed.pool;
+    let bits = PathCondition::new(&mut pool, &followed.tests, &input).measure().total.value();
+    if !bits.is_finite() {
+        bail!("its path cannot be counted");
+    }
+    Ok(bits)
 }
 
 /// What the server reads: it is a run on a double, so its output may be seen.

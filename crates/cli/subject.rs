@@ -23,6 +23,7 @@ use stunt_record::{Incident, Transport};
 use stunt_report::{Connection, Opened, Source, SourceName, Way, command_line, quoted, visible};
 
 use crate::arguments::{self, Owner, Told, Wishes};
+use crate::confined::Confined;
 use crate::fails_if::FailsIf;
 use crate::incident;
 use crate::public::Public;
@@ -112,7 +113,7 @@ impl std::str::FromStr for PortAndFile {
 }
 
 /// What a run may use.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[group(skip)]
 pub struct Limits {
     /// How many seconds a run may take
@@ -128,7 +129,8 @@ pub struct Limits {
 }
 
 impl Limits {
-    fn timeout(&self) -> Duration {
+    /// How long a native run may take.
+    pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.timeout.max(1))
     }
 
@@ -157,6 +159,8 @@ pub struct Subject {
     folder: Option<PathBuf>,
     /// Variables that the program had when it failed.
     variables: Vec<(OsString, OsString)>,
+    /// What the program may read and know of this machine; everything if absent.
+    confined: Option<Confined>,
     /// Files that the program read and that are no inputs, as they were.
     beside: Vec<(PathBuf, Arc<[u8]>)>,
     /// How the program failed when it was recorded, if it was.
@@ -290,6 +294,7 @@ impl Subject {
             stdin: None,
             folder: None,
             variables: Vec::new(),
+            confined: None,
             beside: Vec::new(),
             recorded: None,
             fails_if: None,
@@ -414,6 +419,13 @@ impl Subject {
         (self.folder, self.variables) = (Some(folder), variables);
     }
 
+    /// From now on the program reads what is listed and nothing else, natively where it is contained and
+    /// in the machine, and a run takes no longer than this, wherever it is.
+    pub fn confine(&mut self, confined: Confined, most: Duration) {
+        self.confined = Some(confined);
+        (self.timeout, self.machine_timeout) = (most, most);
+    }
+
     /// A file that the program reads and that is no input, as it was.
     pub fn add_beside(&mut self, path: PathBuf, bytes: Arc<[u8]>) {
         self.beside.push((path, bytes));
@@ -509,6 +521,10 @@ impl Subject {
         let places: Vec<(String, &Path)> = places.collect();
         command.arguments = self.words[1..].iter().map(|word| placed(word, &places)).collect();
         let mut environment = environment();
+        if let Some(confined) = &self.confined {
+            environment.retain(|name, _| confined.knows(name));
+            command.reads = Some(confined.reads.iter().cloned().collect());
+        }
         environment.extend(self.variables.iter().cloned());
         command.stdin = match &self.stdin {
             Some(bytes) => Stdin::Bytes(Arc::clone(bytes)),
@@ -620,7 +636,12 @@ impl Subject {
         };
         Ok(Setup {
             files: Config {
-                allow: Allow::Everything,
+                allow: match &self.confined {
+                    Some(confined) => Allow::under(
+                        confined.reads.iter().map(PathBuf::as_path).chain([self.scratch.path()]),
+                    ),
+                    None => Allow::Everything,
+                },
                 user: user()?,
                 cwd: cwd.into_os_string().into_vec(),
                 scratch: vec![b"/tmp".to_vec()],

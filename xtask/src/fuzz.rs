@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: bytes of strangers, guided by what they reach in the code.
 //!
-//! The targets are in `fuzz/`, a workspace of its own. They are built with coverage and without a
-//! sanitizer, which a stable compiler can do. Seeds are made here: small programs that gcc builds,
-//! pieces of real code, a report. What the runs find new is kept under the target folder, so that a
+//! The targets are in `fuzz/`, a workspace of its own. They are built with coverage and with
+//! AddressSanitizer, which a stable compiler can do if it is told to. Seeds are made here: small programs
+//! that gcc builds, pieces of real code, a report; or they lie in `fuzz/seeds`. What the runs find new is kept under the target folder, so that a
 //! later run goes on from there. A crash stops with the file that caused it.
 
 use std::fs;
@@ -16,16 +16,25 @@ use crate::step::{Step, report};
 use crate::tools::works;
 
 /// The targets, with the longest input that each gets, in bytes.
-const TARGETS: [(&str, usize); 3] = [("decoder", 266), ("loader", 32 << 10), ("report", 16 << 10)];
+const TARGETS: [(&str, usize); 8] = [
+    ("decoder", 266),
+    ("loader", 32 << 10),
+    ("report", 16 << 10),
+    ("smtlib", 4 << 10),
+    ("unwind", 32 << 10),
+    ("messages", 4 << 10),
+    ("incident", 16 << 10),
+    ("traceback", 8 << 10),
+];
 /// A run of the longest allowed input takes far less, in seconds.
 const TIMEOUT: u32 = 20;
-/// What a target may take, in MB.
-const MEMORY: u32 = 1500;
+/// What a target may take, in MB; the sanitizer keeps what was freed for a while.
+const MEMORY: u32 = 2500;
 
 /// What to fuzz.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only these targets: decoder, loader, report
+    /// Only these targets: decoder, loader, report, smtlib, unwind, messages, incident, traceback
     targets: Vec<String>,
     /// How long each target is run
     #[arg(long, default_value_t = 600)]
@@ -71,8 +80,10 @@ fn fuzz(cargo_fuzz: &Path, target: &'static str, longest: usize, seconds: u32) -
     }
     match target {
         "decoder" => code_seeds(&seeds)?,
-        "loader" => program_seeds(&seeds)?,
-        _ => report_seeds(&seeds)?,
+        "loader" => program_seeds(&seeds, &[])?,
+        "unwind" => program_seeds(&seeds, &[1, 2, 3, 4, 5, 6, 7, 8])?,
+        "report" => report_seeds(&seeds)?,
+        kept => kept_seeds(kept, &seeds)?,
     }
     let build = place.join("build");
     let (folder, limits) = (
@@ -87,11 +98,11 @@ fn fuzz(cargo_fuzz: &Path, target: &'static str, longest: usize, seconds: u32) -
         ],
     );
     let words =
-        ["--fuzz-dir", utf8(&folder)?, "--sanitizer", "none", "--target-dir", utf8(&build)?];
+        ["--fuzz-dir", utf8(&folder)?, "--sanitizer", "address", "--target-dir", utf8(&build)?];
     let mut build_words = vec!["build"];
     build_words.extend(words);
     build_words.push(target);
-    // Coverage is asked for by a flag that the compiler calls unstable.
+    // Coverage and the sanitizer are asked for by flags that the compiler calls unstable.
     Step::new("fuzz build", utf8(cargo_fuzz)?, &build_words).with("RUSTC_BOOTSTRAP", "1").run()?;
     let mut run_words = vec!["run"];
     run_words.extend(words);
@@ -107,8 +118,8 @@ fn utf8(path: &Path) -> Result<&str> {
 }
 
 /// Small programs: one that ends, one that fails with symbols and tables for its stack, one that
-/// needs a loader and libraries, and a script.
-fn program_seeds(folder: &Path) -> Result<()> {
+/// needs a loader and libraries, and a script; each behind a head.
+fn program_seeds(folder: &Path, head: &[u8]) -> Result<()> {
     const ENDS: &str = ".globl _start\n.data\nx: .quad 1\n.bss\ny: .skip 9000\n.text\n_start: \
                         mov x(%rip), %rax\nmov %rax, y+8000(%rip)\nmov $60, %eax\nxor %edi, %edi\nsyscall\n";
     const FAILS: &str = "static int inner(int *at) { return *at + 1; }\n\
@@ -137,6 +148,10 @@ fn program_seeds(folder: &Path) -> Result<()> {
             if !status.success() {
                 bail!("gcc does not build the seed `{name}`");
             }
+            let bytes = fs::read(&program)?;
+            // gcc may have left it to be executed, not to be written.
+            fs::remove_file(&program)?;
+            fs::write(&program, [head, &bytes].concat())?;
         }
         Ok(fs::write(folder.join("script"), "#!/bin/true -x\n")?)
     })
@@ -153,6 +168,17 @@ fn code_seeds(folder: &Path) -> Result<()> {
         let mut seed = vec![number as u8 & 7, 0x10, 0x32, 0, 0x84, 0x05, 0x21, 0x10, 0x98, 0x0c];
         seed.extend_from_slice(&bytes[at..at + 64]);
         fs::write(folder.join(number.to_string()), seed)?;
+    }
+    Ok(())
+}
+
+/// Seeds that lie in the project.
+fn kept_seeds(target: &str, folder: &Path) -> Result<()> {
+    let from = files::root().join("fuzz/seeds").join(target);
+    let listed = fs::read_dir(&from).with_context(|| format!("reading {}", from.display()))?;
+    for entry in listed {
+        let entry = entry?;
+        fs::copy(entry.path(), folder.join(entry.file_name()))?;
     }
     Ok(())
 }
@@ -198,6 +224,6 @@ mod tests {
     fn unknown_targets_are_told() {
         let arguments = Arguments { targets: vec!["other".to_owned()], seconds: 1 };
         let message = run(&arguments).unwrap_err().to_string();
-        assert_eq!(message, "there is no target `other`; there are decoder, loader, report");
+        assert!(message.starts_with("there is no target `other`; there are decoder, loader, "));
     }
 }

@@ -2,12 +2,17 @@
 //!
 //! Always: asking and counting tell the signature of the failure, the program's name and its
 //! build-id, nothing of the input. The server's double is a stranger's bytes: the program that runs
-//! on it is this report's, with this report's arguments, contained or in the machine. What the
-//! server's report says about programs and arguments is not looked at.
+//! on it is this report's, with this report's arguments, contained or in the machine, and reads nothing
+//! but itself and the system. What the server's report says about programs and arguments is not looked
+//! at. What the run came to is not told: whatever it was, the failure is counted, as the next request,
+//! when a fixed time is over.
 
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use stunt_client::queue::Kind;
@@ -21,10 +26,17 @@ use super::rehearsal::{ask_of, count_of};
 use super::screen::paragraph;
 use super::terminal::{self, Answer};
 use super::{Consent, Job};
+use crate::confined::Confined;
 use crate::follow::{Stopped, run_double};
 use crate::replay::{Agreement, Expected};
 use crate::subject::Subject;
 use crate::variables;
+
+/// The longest that a program is run on the server's double, whatever a run may take otherwise.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How much later the server hears of it: to start a program and to read its stack takes time, too.
+const MARGIN: Duration = Duration::from_secs(1);
+const SLOW: &str = "the program does not end in time on its double";
 
 /// What came of asking.
 pub enum Known {
@@ -64,23 +76,38 @@ impl Job<'_> {
         let ticket = visible(&answer.ticket.unwrap_or_default());
         let Some(promised) = answer.double else {
             if answer.known {
-                eprintln!("The server knows this failure as {ticket}, but has no double to give.");
+                eprintln!(
+                    "The server knows this failure as {ticket}, and hands out no double of it."
+                );
             } else {
                 eprintln!("The server does not know this failure yet.");
             }
             return Ok(Known::GoOn);
         };
-        let here = match self.fetched(server, &ask.signature, &promised) {
-            Ok(theirs) => self.try_here(theirs)?,
+        let theirs = match self.fetched(server, &ask.signature, &promised) {
+            Ok(theirs) => theirs,
             Err(failure) => return go_on("the server's double could not be fetched", failure),
         };
-        match here {
-            Here::Same => self.count(server, &ticket),
-            Here::No(why) => {
-                eprintln!("The server knows this failure as {ticket}, but {why}.");
-                Ok(Known::GoOn)
+        let over = Instant::now() + self.patience() + MARGIN;
+        let here = self.try_here(theirs, over);
+        // Not before, and by nothing that the run did later.
+        thread::sleep(over.saturating_duration_since(Instant::now()));
+        match &here {
+            Here::Same => {
+                eprintln!("The server's double fails here in the same way, so yours is not needed.")
             }
+            Here::No(why) => eprintln!("The server knows this failure as {ticket}, but {why}."),
         }
+        let counted = self.count(server, &ticket, &here)?;
+        Ok(match here {
+            Here::Same => counted,
+            Here::No(_) => Known::GoOn,
+        })
+    }
+
+    /// How long the program may run on the server's double.
+    fn patience(&self) -> Duration {
+        self.arguments.limits.timeout().min(PATIENCE)
     }
 
     /// Says what asking tells, and asks whether it may.
@@ -127,25 +154,25 @@ impl Job<'_> {
         Ok(Report::from_bytes(&file, Limits::default()).map_err(|error| error.to_string()))
     }
 
-    /// Runs this report's program on the server's double.
-    fn try_here(&self, theirs: Result<Opened, String>) -> Result<Here> {
+    /// Runs this report's program on the server's double, until this moment at most.
+    fn try_here(&self, theirs: Result<Opened, String>, until: Instant) -> Here {
         let theirs = match theirs {
             Ok(theirs) => theirs,
-            Err(error) => return Ok(Here::No(format!("its double cannot be used: {error}"))),
+            Err(error) => return Here::No(format!("its double cannot be used: {error}")),
         };
         let own = self.report();
         let names = |report: &Report| -> Vec<SourceName> {
             report.sources.iter().map(|source| source.name.clone()).collect()
         };
         if theirs.report.failure.signature != own.failure.signature {
-            return Ok(Here::No("its double is one of another failure".to_owned()));
+            return Here::No("its double is one of another failure".to_owned());
         }
         if names(&theirs.report) != names(own) {
-            return Ok(Here::No("its double came into the program in another way".to_owned()));
+            return Here::No("its double came into the program in another way".to_owned());
         }
         let (program, words) = match self.command() {
             Ok(command) => command,
-            Err(why) => return Ok(Here::No(format!("its double could not be tried here: {why}"))),
+            Err(why) => return Here::No(format!("its double could not be tried here: {why}")),
         };
         eprintln!(
             "The server has a double. It is tried here, contained: {}",
@@ -153,9 +180,14 @@ impl Job<'_> {
         );
         let sources = theirs.report.sources;
         let opened = Opened { report: Report { sources, ..own.clone() }, doubles: theirs.doubles };
-        match run(&opened, program, words, &self.arguments.limits) {
-            Ok(here) => Ok(here),
-            Err(error) => Ok(Here::No(format!("its double could not be tried here: {error:#}"))),
+        let (limits, patience) = (self.arguments.limits.clone(), self.patience());
+        // In a thread of its own, so that not even reading a stack can take longer than it may.
+        let (tell, told) = mpsc::channel();
+        thread::spawn(move || tell.send(run(&opened, program, words, &limits, patience)));
+        match told.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(Ok(here)) => here,
+            Ok(Err(error)) => Here::No(format!("its double could not be tried here: {error:#}")),
+            Err(_) => Here::No(SLOW.to_owned()),
         }
     }
 
@@ -188,14 +220,18 @@ impl Job<'_> {
         Ok((program, words))
     }
 
-    /// Counts the failure once more: nothing else is needed.
-    fn count(&mut self, server: &Server, ticket: &str) -> Result<Known> {
-        eprintln!("The server's double fails here in the same way, so yours is not needed.");
+    /// Counts the failure once more.
+    fn count(&mut self, server: &Server, ticket: &str, here: &Here) -> Result<Known> {
         let event = keep::event(&self.state, Digest::of(&self.file), &mut self.rng)?;
         let count = count_of(self.report(), event);
         match server.count(&count, &mut self.rng) {
             Ok(counted) => {
-                println!("counted: ticket {}, {} times", visible(&counted.ticket), counted.count);
+                let ticket = visible(&counted.ticket);
+                let line = format!("counted: ticket {ticket}, {} times", counted.count);
+                match here {
+                    Here::Same => println!("{line}"),
+                    Here::No(_) => eprintln!("{line}"),
+                }
                 Ok(Known::Counted)
             }
             Err(failure) if !failure.is_temporary() => Err(failure.into()),
@@ -229,10 +265,13 @@ fn run(
     program: PathBuf,
     words: Vec<OsString>,
     limits: &crate::subject::Limits,
+    patience: Duration,
 ) -> Result<Here> {
     let report = &opened.report;
     let expected = Expected::of(report)?;
-    let subject = Subject::of_report(opened, program, words, limits)?;
+    let confined = Confined::new(&program);
+    let mut subject = Subject::of_report(opened, program, words, limits)?;
+    subject.confine(confined, patience);
     let contained = containment().iter().all(|(_, there)| *there);
     let loads = report.sources.iter().any(
         |source| matches!(&source.name, SourceName::Environment(name) if variables::loads(name)),
@@ -251,7 +290,7 @@ fn run(
         subject.native().run(&command)?
     };
     if run.ending == Ending::TimedOut {
-        return Ok(Here::No("the program does not end in time on its double".to_owned()));
+        return Ok(Here::No(SLOW.to_owned()));
     }
     Ok(match expected.compare(&run) {
         Agreement::Same => Here::Same,

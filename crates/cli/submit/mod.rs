@@ -41,8 +41,8 @@ server is asked whether it has a double for this failure already; if it has one 
 the same way, the failure is counted, and nothing of the report is sent. The program for that is \
 looked for by its name in this folder and in PATH, and runs contained.
 
-Without a terminal nothing is sent, unless there are both --yes and --max-leak, and the destination \
-is from the user, the system or the command line.
+Without a terminal nothing is sent, unless there are both --yes and --max-leak, and the destination, \
+with its key and its certificate, is from the user, the system or the command line.
 
 Exit codes: 0 sent, counted or rehearsed; 2 it cannot be sent; 6 nothing was sent, as you wished; \
 7 it could not be delivered and waits in the queue: see `stunt queue`."
@@ -106,6 +106,12 @@ struct Job<'a> {
     /// Where the key of the installation and notes about parcels are.
     state: PathBuf,
     rng: ChaCha20Rng,
+}
+
+/// A variable by which the environment chooses the certificates that are trusted.
+fn trust_from_outside() -> Option<&'static str> {
+    let given = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    ["SSL_CERT_FILE", "SSL_CERT_DIR"].into_iter().find(given)
 }
 
 /// Runs the command.
@@ -205,6 +211,23 @@ impl<'a> Job<'a> {
                 "only {} says where it goes, and a project cannot decide that; give --server, or \
                  set destination.server in your own configuration",
                 file.display()
+            ));
+        }
+        if let Some(key) = self.destination.suggested(self.arguments.recipient.is_some()) {
+            let file = self.destination.file.as_deref().unwrap_or(Path::new("a project's file"));
+            return Some(format!(
+                "only {} says {key}, and a project cannot decide that; set it in your own \
+                 configuration{}",
+                file.display(),
+                if key == "destination.recipient" { ", or give --recipient" } else { "" }
+            ));
+        }
+        if self.destination.certificate.is_none()
+            && let Some(name) = trust_from_outside()
+        {
+            return Some(format!(
+                "{name} says who vouches for the server, and whoever started this decides that; \
+                 set destination.certificate in your own configuration, or unset {name}"
             ));
         }
         match &self.report().draw {

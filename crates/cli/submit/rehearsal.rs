@@ -70,14 +70,15 @@ impl Rehearsal<'_> {
             text += "\nOnly if there is one, to fetch it:\n\n";
             let signature = &self.report.failure.signature;
             push(&mut text, &Request::double(self.destination, signature), Body::Text);
-            text += "\nOnly if that fails here in the same way, and then nothing else (the id is \
-                     random, another one each time):\n\n";
+            text += "\nThen, a fixed time later and whatever that does here (the id is random, \
+                     another one each time):\n\n";
             push(
                 &mut text,
                 &Request::count(self.destination, &count_of(self.report, EventId::random())),
                 Body::Text,
             );
-            text += "\nOtherwise, with your consent:\n\n";
+            text += "\nOnly if there is no double that fails here in the same way, with your \
+                     consent:\n\n";
         } else {
             text += "\nWith your consent:\n\n";
         }

@@ -85,6 +85,9 @@ pub struct Command {
     pub files: Vec<InputFile>,
     /// Whether it may do what its user may.
     pub containment: Containment,
+    /// What a contained run may read beside its own folder, in files and below folders: the program
+    /// itself and its libraries must be among it. Everything that its user may read, if absent.
+    pub reads: Option<Arc<[PathBuf]>>,
     /// Whether the program may be a script whose first line names its interpreter.
     pub scripts: bool,
     /// Whether it may be a copy.
@@ -111,6 +114,7 @@ impl Command {
             connections: Vec::new(),
             files: Vec::new(),
             containment: Containment::Free,
+            reads: None,
             scripts: false,
             copied: Copied::Never,
         }

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::landlock;
+use stunt_cage::landlock;
 
 /// Whether a run may do what its user may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

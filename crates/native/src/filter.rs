@@ -9,32 +9,12 @@
 //! Always holds: a call that is not listed is allowed; one of another architecture is not there.
 
 use libc::{
-    BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JMP, BPF_JSET, BPF_K, BPF_LD, BPF_RET, BPF_W, EACCES,
-    EINVAL, ENOSYS, ENOTSUP, ENOTTY, EPERM, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO,
-    SECCOMP_RET_TRACE, c_long, sock_filter,
+    EACCES, EINVAL, ENOSYS, ENOTSUP, ENOTTY, EPERM, SECCOMP_RET_ALLOW, SECCOMP_RET_TRACE, c_long,
+    sock_filter,
 };
-
-/// `AUDIT_ARCH_X86_64`.
-const X86_64: u32 = 0xc000_003e;
-/// The bit that calls with 32-bit addresses have in their number.
-const X32: u32 = 0x4000_0000;
-
-/// Offsets in `struct seccomp_data`.
-const NUMBER: u32 = 0;
-const ARCHITECTURE: u32 = 4;
-const fn argument(index: u32) -> u32 {
-    16 + 8 * index
-}
-
-/// Flags of `clone`: new namespaces, and a child that nobody follows.
-const ESCAPES: u32 = (libc::CLONE_NEWNS
-    | libc::CLONE_NEWCGROUP
-    | libc::CLONE_NEWUTS
-    | libc::CLONE_NEWIPC
-    | libc::CLONE_NEWUSER
-    | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET
-    | libc::CLONE_UNTRACED) as u32;
+use stunt_cage::bpf::{
+    ESCAPES, NUMBER, argument, end, fails_with, head, if_any, if_equal, load, mask,
+};
 
 /// Commands of `fcntl`: which signal tells about a file, and to whom.
 const F_SETSIG: i32 = 10;
@@ -211,38 +191,9 @@ pub fn names_processes(number: u64, arguments: [u64; 2]) -> Option<[i32; 2]> {
     Some([first, if joined { second } else { 0 }])
 }
 
-const fn load(offset: u32) -> sock_filter {
-    sock_filter { code: (BPF_LD | BPF_W | BPF_ABS) as u16, jt: 0, jf: 0, k: offset }
-}
-
-const fn end(answer: u32) -> sock_filter {
-    sock_filter { code: (BPF_RET | BPF_K) as u16, jt: 0, jf: 0, k: answer }
-}
-
-/// Jumps over instructions if the word is this, or else over others.
-const fn if_equal(value: u32, yes: u8, no: u8) -> sock_filter {
-    sock_filter { code: (BPF_JMP | BPF_JEQ | BPF_K) as u16, jt: yes, jf: no, k: value }
-}
-
-/// Jumps over instructions if the word has one of these bits, or else over others.
-const fn if_any(bits: u32, yes: u8, no: u8) -> sock_filter {
-    sock_filter { code: (BPF_JMP | BPF_JSET | BPF_K) as u16, jt: yes, jf: no, k: bits }
-}
-
-const fn fails_with(error: i32) -> u32 {
-    SECCOMP_RET_ERRNO | error as u32
-}
-
 /// The filter; of a run that has a network of its own, or of one that has none.
 pub fn filter(network: bool) -> Vec<sock_filter> {
-    let mut all = vec![
-        load(ARCHITECTURE),
-        if_equal(X86_64, 1, 0),
-        end(fails_with(ENOSYS)),
-        load(NUMBER),
-        if_any(X32, 0, 1),
-        end(fails_with(ENOSYS)),
-    ];
+    let mut all = head().to_vec();
     let mut always = |calls: &[c_long], answer: u32| {
         for &call in calls {
             all.extend([if_equal(call as u32, 0, 1), end(answer)]);
@@ -290,7 +241,7 @@ pub fn filter(network: bool) -> Vec<sock_filter> {
         all.extend([
             if_equal(libc::SYS_ioctl as u32, 0, 5),
             load(argument(1)),
-            sock_filter { code: (BPF_ALU | BPF_AND | BPF_K) as u16, jt: 0, jf: 0, k: 0xff00 },
+            mask(0xff00),
             if_equal(kind << 8, 0, 1),
             end(fails_with(ENOTTY)),
             load(NUMBER),
@@ -302,41 +253,14 @@ pub fn filter(network: bool) -> Vec<sock_filter> {
 
 #[cfg(test)]
 mod tests {
+    use libc::SECCOMP_RET_ERRNO;
+    use stunt_cage::bpf::{X32, X86_64, answer as answer_of};
+
     use super::*;
 
     /// What the kernel would answer.
     fn answer(architecture: u32, number: u32, arguments: [u64; 6]) -> u32 {
         answer_of(&filter(false), architecture, number, arguments)
-    }
-
-    fn answer_of(
-        program: &[sock_filter],
-        architecture: u32,
-        number: u32,
-        arguments: [u64; 6],
-    ) -> u32 {
-        let word = |offset: u32| match offset {
-            NUMBER => number,
-            ARCHITECTURE => architecture,
-            _ => arguments[(offset as usize - 16) / 8] as u32,
-        };
-        let (mut at, mut value) = (0, 0);
-        loop {
-            let instruction = program[at];
-            at += 1;
-            let jump =
-                |taken: bool| usize::from(if taken { instruction.jt } else { instruction.jf });
-            match u32::from(instruction.code) {
-                code if code == BPF_LD | BPF_W | BPF_ABS => value = word(instruction.k),
-                code if code == BPF_RET | BPF_K => return instruction.k,
-                code if code == BPF_JMP | BPF_JEQ | BPF_K => at += jump(value == instruction.k),
-                code if code == BPF_JMP | BPF_JSET | BPF_K => {
-                    at += jump(value & instruction.k != 0);
-                }
-                code if code == BPF_ALU | BPF_AND | BPF_K => value &= instruction.k,
-                code => panic!("an instruction that the filter does not use: {code}"),
-            }
-        }
     }
 
     fn of(call: c_long, arguments: &[u64]) -> u32 {

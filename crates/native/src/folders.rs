@@ -14,8 +14,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use stunt_cage::landlock::Rules;
+
 use crate::command::InputFile;
-use crate::landlock;
 
 /// Where files are kept in memory, on most hosts.
 const IN_MEMORY: &str = "/dev/shm";
@@ -26,6 +27,11 @@ pub struct Place {
     rule: Option<OwnedFd>,
     /// How often the folder had to be made anew.
     remade: u32,
+}
+
+/// Reading stays as it is.
+fn writes_only_below(folder: &Path, network: bool) -> io::Result<Option<OwnedFd>> {
+    Rules { folder, reads: None, network }.ruleset()
 }
 
 /// All folders of one owner.
@@ -65,7 +71,7 @@ impl Folders {
         let path = root.join(format!("w{:03}", state.made));
         private_folder(&path)?;
         state.made += 1;
-        let rule = landlock::writes_only_below(&path, false)?;
+        let rule = writes_only_below(&path, false)?;
         Ok(Place { path, rule, remade: 0 })
     }
 
@@ -106,7 +112,18 @@ impl Place {
 
     /// The same for a run that has a network of its own.
     pub fn rule_with_network(&self) -> io::Result<Option<OwnedFd>> {
-        landlock::writes_only_below(&self.path, true)
+        writes_only_below(&self.path, true)
+    }
+
+    /// The same for a run that reads nothing but what is listed.
+    pub fn rule_for_reading(
+        &self,
+        reads: &[PathBuf],
+        network: bool,
+    ) -> io::Result<Option<OwnedFd>> {
+        let rule = Rules { folder: &self.path, reads: Some(reads), network }.ruleset()?;
+        let absent = || io::Error::new(ErrorKind::Unsupported, "this kernel has no Landlock");
+        rule.map(Some).ok_or_else(absent)
     }
 
     /// Makes it ready for a run with these files; their paths are the answer.
@@ -155,7 +172,7 @@ impl Place {
     fn make_again(&mut self) -> io::Result<()> {
         self.remade += 1;
         private_folder(&self.path)?;
-        self.rule = landlock::writes_only_below(&self.path, false)?;
+        self.rule = writes_only_below(&self.path, false)?;
         Ok(())
     }
 }

@@ -66,9 +66,11 @@ pub struct Key {
 
 impl Key {
     /// Nothing if copies are not wanted, if standard input is a file of the host, whose position copies
-    /// would share, or if there are connections: copies would share a network.
+    /// would share, if there are connections: copies would share a network, or if reading is bound:
+    /// such a run's rules name its own process.
     pub fn of(command: &Command, remade: u32) -> Option<Self> {
-        if command.copied == Copied::Never || !command.connections.is_empty() {
+        let alone = !command.connections.is_empty() || command.reads.is_some();
+        if command.copied == Copied::Never || alone {
             return None;
         }
         let bytes = match command.stdin {

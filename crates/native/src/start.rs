@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use stunt_cage::landlock;
+
 use crate::network::OwnNetwork;
 
 /// What is started.
@@ -40,6 +42,8 @@ pub struct Plan {
 pub struct Cage {
     /// Landlock's rule, if there is one.
     pub rule: Option<OwnedFd>,
+    /// Whether that rule is for this process alone and lets it read what the kernel says about it.
+    pub own_entry: bool,
     /// The filter of system calls; none if empty.
     pub filter: Vec<libc::sock_filter>,
 }
@@ -93,6 +97,8 @@ struct Child<'a> {
     contained: bool,
     /// Landlock's rule, or -1.
     rule: RawFd,
+    /// Whether it may read its own entry in `/proc`, which the rule cannot name before.
+    own_entry: bool,
     /// The filter of system calls; none if it has no instructions.
     filter: libc::sock_fprog,
     /// The network that it makes, if it has one of its own.
@@ -151,6 +157,7 @@ pub fn start(plan: &Plan, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<libc::
         },
         contained: plan.cage.is_some(),
         rule: rule.as_ref().map_or(-1, AsRawFd::as_raw_fd),
+        own_entry: plan.cage.as_ref().is_some_and(|cage| cage.own_entry),
         filter: libc::sock_fprog {
             len: u16::try_from(filter.len()).map_err(io::Error::other)?,
             filter: filter.as_ptr().cast_mut(),
@@ -279,6 +286,10 @@ unsafe fn give_up(child: &Child<'_>) -> bool {
         // SAFETY: the call takes numbers only. Users without such rights, and kernels without this
         // one, have nothing to give up.
         unsafe { libc::prctl(libc::PR_CAPBSET_DROP, right as libc::c_ulong, 0, 0, 0) };
+    }
+    if child.own_entry {
+        // Where there is no such entry, there is nothing to be read.
+        landlock::allow_own_entry(child.rule);
     }
     // SAFETY: system calls with numbers, and with a filter that `start` made and that outlives us.
     unsafe {

@@ -113,11 +113,15 @@ impl<'a> Worker<'a> {
         }
         let network = !command.connections.is_empty();
         let rule = match &self.place {
+            Some(place) if let Some(reads) = &command.reads => {
+                place.rule_for_reading(reads, network)
+            }
             Some(place) if network => place.rule_with_network(),
             place => place.as_ref().and_then(Place::rule).map(OwnedFd::try_clone).transpose(),
         };
         let rule = rule.map_err(|source| Error::Files { source })?;
-        Ok(Some(Cage { rule, filter: if has_filters() { filter(network) } else { Vec::new() } }))
+        let filter = if has_filters() { filter(network) } else { Vec::new() };
+        Ok(Some(Cage { rule, own_entry: command.reads.is_some(), filter }))
     }
 
     /// Starts a process and follows it to its end.

@@ -28,12 +28,12 @@ pub fn report_path(parcel: Digest) -> String {
     format!("/api/v1/reports/{parcel}")
 }
 
-/// `GET`: the report with the lowest leak for this failure.
+/// `GET`: the best report for this failure, where the server hands out any.
 pub fn double_path(signature: &str) -> String {
     format!("/api/v1/doubles/{signature}")
 }
 
-/// `GET`: the report with the lowest leak of this ticket, for maintainers.
+/// `GET`: the best report of this ticket, for maintainers.
 pub fn ticket_double_path(ticket: &str) -> String {
     format!("/api/v1/tickets/{ticket}/double")
 }

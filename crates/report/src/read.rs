@@ -68,36 +68,58 @@ impl Report {
 
     /// Reads a report from the bytes of its file.
     pub fn from_bytes(bytes: &[u8], limits: Limits) -> Result<Opened, Error> {
+        let mut doubles = Vec::new();
+        let report = Report::each_double(bytes, limits, |reader, limit| {
+            let double = within(reader, limit)?;
+            let length = double.as_ref().map_or(0, Vec::len) as u64;
+            let fits = double.is_some();
+            doubles.extend(double);
+            Ok(fits.then_some(length))
+        })?;
+        Ok(Opened { report, doubles })
+    }
+
+    /// Reads a report from the bytes of its file and goes through its doubles by the same rules, but
+    /// keeps none of them: for whoever takes files of many strangers at once.
+    pub fn check(bytes: &[u8], limits: Limits) -> Result<Report, Error> {
+        Report::each_double(bytes, limits, |reader, limit| {
+            let length = io::copy(&mut reader.take(limit.saturating_add(1)), &mut io::sink())?;
+            Ok((length <= limit).then_some(length))
+        })
+    }
+
+    /// Reads a report, and has each of its doubles read up to its limit; `None` is more than that.
+    fn each_double(
+        bytes: &[u8],
+        limits: Limits,
+        mut read: impl FnMut(&mut dyn Read, u64) -> io::Result<Option<u64>>,
+    ) -> Result<Report, Error> {
         if bytes.len() as u64 > limits.file {
             return Err(too_large("the file", limits.file));
         }
         let mut archive = open(bytes)?;
         let doubles = entries(&archive, bytes)?;
-        let json = unpack(&mut archive, JSON, limits.json)?;
+        let json = unpack(&mut archive, JSON, |entry| within(entry, limits.json))?;
+        let json = json.ok_or_else(|| too_large(JSON, limits.json))?;
         let report = parse(&json)?;
         if doubles != report.sources.len() {
             let what = "it does not hold one double for each source".to_owned();
             return Err(Error::Contradiction(what));
         }
         let mut left = limits.doubles;
-        let mut doubles = Vec::with_capacity(report.sources.len());
         for source in &report.sources {
             if source.bytes > left {
                 return Err(too_large("what the report unpacks to", limits.doubles));
             }
             // One byte more would be a contradiction, so there is no need to read on.
-            let double = match unpack(&mut archive, &source.entry, source.bytes) {
-                Err(Error::TooLarge { .. }) => None,
-                double => Some(double?).filter(|double| double.len() as u64 == source.bytes),
-            };
-            let Some(double) = double else {
+            let length = unpack(&mut archive, &source.entry, |entry| read(entry, source.bytes))?;
+            if length != Some(source.bytes) {
                 let what = format!("{} does not have {} bytes", source.entry, source.bytes);
                 return Err(Error::Contradiction(what));
-            };
+            }
             left -= source.bytes;
-            doubles.push(double);
         }
-        Ok(Opened { report, doubles })
+        Ok(report)
     }
 }
 
@@ -147,19 +169,18 @@ fn entries(archive: &ZipArchive<Cursor<&[u8]>>, bytes: &[u8]) -> Result<usize, E
     }
 }
 
-fn unpack(
+/// Has an entry of the archive read.
+fn unpack<T>(
     archive: &mut ZipArchive<Cursor<&[u8]>>,
     name: &str,
-    limit: u64,
-) -> Result<Vec<u8>, Error> {
-    let entry = archive.by_name(name).map_err(|error| match error {
+    read: impl FnOnce(&mut dyn Read) -> io::Result<T>,
+) -> Result<T, Error> {
+    let mut entry = archive.by_name(name).map_err(|error| match error {
         ZipError::FileNotFound => Error::Contradiction(format!("{name} is missing")),
         _ => Error::Damaged(format!("{name} cannot be unpacked")),
     })?;
     // The error is about checksums and codes; what matters is which entry it is.
-    let bytes =
-        within(entry, limit).map_err(|_| Error::Damaged(format!("{name} cannot be unpacked")))?;
-    bytes.ok_or_else(|| too_large(name, limit))
+    read(&mut entry).map_err(|_| Error::Damaged(format!("{name} cannot be unpacked")))
 }
 
 /// All that there is to read, unless it is more than the limit.

@@ -6,6 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -15,7 +16,6 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use stunt_parcel::Identity;
-use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::api::{self, Problem};
 use crate::auth;
@@ -23,6 +23,8 @@ use crate::limits::{self, Limiter, Rate};
 use crate::metrics::Metrics;
 use crate::pace::Paced;
 use crate::pages::Failure;
+use crate::places::{Place, Places};
+use crate::room::Rooms;
 use crate::store::{Role, Store};
 
 /// What a stranger may make the server hold, in bytes.
@@ -36,7 +38,7 @@ pub struct Sizes {
     pub unpacked: usize,
     /// A build, which a maintainer brings.
     pub build: usize,
-    /// All parcels that are being opened at a time.
+    /// All that strangers send, are sent, and have opened at a time.
     pub at_once: usize,
 }
 
@@ -66,6 +68,8 @@ pub struct Parts {
     pub proxies: Vec<IpAddr>,
     /// How much a reporter's address may ask.
     pub rate: Rate,
+    /// How many requests an address may have under way, where a proxy says whose they are.
+    pub of_one_address: usize,
     /// Whether anybody may read the metrics.
     pub open_metrics: bool,
 }
@@ -80,15 +84,13 @@ struct Inner {
     parts: Parts,
     identity: Arc<Identity>,
     metrics: Metrics,
-    room: Semaphore,
+    rooms: Rooms,
+    under_way: Arc<Places>,
+    /// Whether it was said that a proxy seems to be in front which nobody has named.
+    proxy_was_said: AtomicBool,
     reporters: Limiter,
     logins: Limiter,
 }
-
-/// How long a report waits for room.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// A kibibyte is the unit of room.
-const UNIT: usize = 1 << 10;
 
 impl App {
     /// A server that does not listen yet.
@@ -101,7 +103,9 @@ impl App {
         let inner = Inner {
             identity,
             metrics: Metrics::default(),
-            room: Semaphore::new((parts.sizes.at_once / UNIT).max(1)),
+            rooms: Rooms::new(parts.sizes.at_once),
+            under_way: Places::new(parts.of_one_address),
+            proxy_was_said: AtomicBool::new(false),
             reporters: Limiter::new(parts.rate),
             logins: Limiter::new(Rate { per_minute: 10, burst: 10 }),
             parts,
@@ -143,12 +147,8 @@ impl App {
         &self.inner.metrics
     }
 
-    /// Waits until there is room for so many bytes; nothing if that takes too long.
-    pub(crate) async fn room(&self, bytes: usize) -> Option<SemaphorePermit<'_>> {
-        let most = (self.inner.parts.sizes.at_once / UNIT).max(1);
-        let units = (bytes / UNIT + 1).min(most);
-        let room = self.inner.room.acquire_many(u32::try_from(units).unwrap_or(u32::MAX));
-        tokio::time::timeout(PATIENCE, room).await.ok()?.ok()
+    pub(crate) fn rooms(&self) -> &Rooms {
+        &self.inner.rooms
     }
 
     /// All routes.
@@ -198,7 +198,10 @@ async fn around(State(app): State<App>, request: Request, next: Next) -> Respons
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
     let route = route.unwrap_or_else(|| "none".to_owned());
-    let answer = match too_fast(&app, &request, &method, &route, begun) {
+    let from = origin(&app, &request);
+    // Held until the handler has answered; what is left to send is the connection's.
+    let (refused, _place) = admitted(&app, from, &method, &route, begun);
+    let answer = match refused {
         // A browser that logs in is shown a page.
         Some(problem) if route == "/login" => {
             let wait = problem.wait();
@@ -223,25 +226,55 @@ async fn around(State(app): State<App>, request: Request, next: Next) -> Respons
     with_headers(answer)
 }
 
-/// Whether an address asks too much.
-fn too_fast(
+/// Whose request it is, and whether a proxy of ours says so.
+#[derive(Clone, Copy)]
+enum Origin {
+    /// The connection is theirs: it has a place of its own.
+    Itself(IpAddr),
+    /// The connection is a proxy's, which stands for many.
+    Forwarded(IpAddr),
+}
+
+fn origin(app: &App, request: &Request) -> Option<Origin> {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>()?.0;
+    let proxies = &app.inner.parts.proxies;
+    let address = limits::address(peer, request.headers(), proxies);
+    let forwarded = proxies.contains(&peer.ip().to_canonical());
+    // Once, and without the address: anybody can write the header.
+    if proxies.is_empty()
+        && request.headers().contains_key("x-forwarded-for")
+        && !app.inner.proxy_was_said.swap(true, Ordering::Relaxed)
+    {
+        tracing::warn!("X-Forwarded-For is not believed; if a proxy is in front, name it: --proxy");
+    }
+    Some(if forwarded { Origin::Forwarded(address) } else { Origin::Itself(address) })
+}
+
+/// Whether an address may ask that now: why not, or its place where it needs one.
+fn admitted(
     app: &App,
-    request: &Request,
+    from: Option<Origin>,
     method: &Method,
     route: &str,
     now: Instant,
-) -> Option<Problem> {
+) -> (Option<Problem>, Option<Place>) {
+    let (address, place) = match from {
+        None => return (None, None),
+        Some(Origin::Itself(address)) => (address, None),
+        Some(Origin::Forwarded(address)) => match app.inner.under_way.take(address) {
+            Some(place) => (address, Some(place)),
+            None => return (Some(Problem::slow_down(Duration::from_secs(5))), None),
+        },
+    };
     let limiter = match route {
         "/login" if method == Method::POST => &app.inner.logins,
         "/api/v1/ask"
         | "/api/v1/counts"
         | "/api/v1/doubles/{signature}"
         | "/api/v1/reports/{digest}" => &app.inner.reporters,
-        _ => return None,
+        _ => return (None, place),
     };
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>()?.0;
-    let address = limits::address(peer, request.headers(), &app.inner.parts.proxies);
-    limiter.take(address, now).err().map(Problem::slow_down)
+    (limiter.take(address, now).err().map(Problem::slow_down), place)
 }
 
 /// Methods that labels have; a stranger may make up others.

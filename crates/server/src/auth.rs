@@ -256,6 +256,8 @@ impl<T: DeserializeOwned> FromRequest<App> for LoginForm<T> {
 pub struct Caller {
     /// For the audit log.
     pub name: String,
+    /// The user behind it, if there is one.
+    pub user: Option<String>,
     /// What they may do.
     pub role: Role,
 }
@@ -267,12 +269,17 @@ pub async fn caller(parts: &Parts, app: &App) -> Result<Option<Caller>, Problem>
         let unknown = || Problem::new(401, "Unauthorized", "the token is unknown or revoked");
         let secret = secret.ok_or_else(unknown)?.trim();
         let token = app.store().token(secret).await?.ok_or_else(unknown)?;
-        return Ok(Some(Caller { name: format!("token {}", token.name), role: token.role }));
+        let (name, role) = (format!("token {}", token.name), token.role);
+        return Ok(Some(Caller { name, user: token.owner, role }));
     }
     if parts.method.is_safe() {
         let session = session_of(&parts.headers, app).await;
         let session = session.map_err(|_| Problem::internal())?;
-        return Ok(session.map(|it| Caller { name: it.user.name, role: it.user.role }));
+        return Ok(session.map(|it| Caller {
+            user: Some(it.user.name.clone()),
+            name: it.user.name,
+            role: it.user.role,
+        }));
     }
     Ok(None)
 }

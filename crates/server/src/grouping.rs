@@ -131,6 +131,15 @@ pub fn name(report: &Report) -> Name {
     Name { key, title: cut(&format!("{what} in {}", functions.join(" ← "))) }
 }
 
+/// Whether a stack that was seen here belongs to a ticket with this key: its innermost functions are
+/// those that the ticket is grouped by. Without names in either, the signature has decided.
+pub(crate) fn belongs(key: &str, frames: &[Frame]) -> bool {
+    let Some(named) = key.strip_prefix("functions\n") else { return true };
+    let functions = functions(frames);
+    let expected: Vec<&str> = named.splitn(3, '\n').nth(2).unwrap_or_default().lines().collect();
+    functions.is_empty() || functions == expected
+}
+
 /// What the words of a failure say before the place.
 fn head(words: &str) -> &str {
     let end = words.find(" in ").or_else(|| words.find(" at ")).unwrap_or(words.len());
@@ -251,6 +260,19 @@ mod tests {
             ("app", Some("app::main")),
         ];
         assert_eq!(names(&panic), ["app::parse", "app::main"]);
+    }
+
+    #[test]
+    fn a_stack_belongs_to_a_ticket_of_its_functions() {
+        let key = "functions\nparser\nSIGSEGV\nfield\nline";
+        let stack = |names: &[&str]| -> Vec<Frame> {
+            names.iter().map(|&name| frame("parser", Some(name))).collect()
+        };
+        assert!(belongs(key, &stack(&["field", "line"])));
+        assert!(belongs(key, &stack(&[])), "a stripped build");
+        assert!(!belongs(key, &stack(&["other", "line"])));
+        assert!(!belongs(key, &stack(&["field"])));
+        assert!(belongs("signature\nabcd", &stack(&["other"])));
     }
 
     #[test]

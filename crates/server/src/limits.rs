@@ -72,7 +72,7 @@ impl Limiter {
 }
 
 /// One household has a whole network of addresses in version 6.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let mut parts = address.segments();

@@ -16,7 +16,7 @@ use crate::app::{App, Parts, Sizes};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::limits::Rate;
-use crate::listen::listen;
+use crate::listen::{Connections, listen};
 use crate::store::{Place, Store};
 use crate::work::{self, Worker};
 
@@ -44,6 +44,8 @@ pub struct Config {
     pub sizes: Sizes,
     /// How much a reporter's address may ask.
     pub rate: Rate,
+    /// How many connections there may be, and how slow.
+    pub connections: Connections,
     /// Whether anybody may read the metrics.
     pub open_metrics: bool,
     /// How replays are done; without it, by another replica.
@@ -67,6 +69,7 @@ impl Config {
             proxies: Vec::new(),
             sizes: Sizes::default(),
             rate: Rate { per_minute: 240, burst: 60 },
+            connections: Connections::default(),
             open_metrics: false,
             worker: None,
             poll_trackers: Duration::from_secs(600),
@@ -173,11 +176,14 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
         sizes: config.sizes,
         proxies: config.proxies.clone(),
         rate: config.rate,
+        of_one_address: config.connections.of_one_address,
         open_metrics: config.open_metrics,
     });
     let (stop, stopped) = watch::channel(false);
     let mut tasks = Vec::new();
-    tasks.push(tokio::spawn(listen(listener, app.router(), stopped.clone())));
+    let (connections, proxies) = (config.connections, config.proxies.clone());
+    let listening = listen(listener, app.router(), connections, proxies, stopped.clone());
+    tasks.push(tokio::spawn(listening));
     tasks.push(tokio::spawn(sweep(store.clone(), stopped.clone())));
     tasks.push(tokio::spawn(work::issues(app.clone(), config.poll_trackers, stopped.clone())));
     if let Some(worker) = config.worker.clone() {

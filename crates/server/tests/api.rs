@@ -36,6 +36,7 @@ macro_rules! suite {
 
 suite![
     a_report_becomes_a_ticket_with_a_double,
+    attack_fetch_a_double_by_its_signature,
     a_signature_is_kept_with_the_report,
     what_is_refused_leaves_nothing_behind,
     who_sends_slowly_keeps_nobody_out,
@@ -158,6 +159,7 @@ fn a_report_becomes_a_ticket_with_a_double(at: &At) {
     assert_eq!(first.json(), expected);
     let again = world.client.put(&parcel, digest);
     assert_eq!((again.status, again.json()), (200, expected));
+    world.change_settings(&json!({"share_doubles": true}));
     let known = world.client.json("POST", "/api/v1/ask", &ask).json();
     assert_eq!(known["known"], true);
     assert_eq!(known["double"]["sha256"], Digest::of(&report).to_string());
@@ -178,6 +180,23 @@ fn a_report_becomes_a_ticket_with_a_double(at: &At) {
     let known = world.client.json("POST", "/api/v1/ask", &ask).json();
     assert_eq!(known, json!({"known": true, "ticket": "T-1"}));
     assert_eq!(world.maintainer.get("/api/v1/tickets/T-1/double").body, report);
+}
+
+fn attack_fetch_a_double_by_its_signature(at: &At) {
+    let world = World::new(at);
+    let made = Made::new("1111", &["field", "main"]);
+    assert_eq!(world.submit(&made).status, 201);
+    // A signature is no secret: whoever has the program can compute it.
+    refused(&world.client.get("/api/v1/doubles/1111"), 404, "double");
+    let ask = json!({"signature": "1111", "program": "parser"});
+    let known = world.client.json("POST", "/api/v1/ask", &ask).json();
+    assert_eq!(known, json!({"known": true, "ticket": "T-1"}));
+    assert_eq!(world.client.get("/api/v1/tickets/T-1/double").status, 401);
+    // An admin may want it; maintainers have it anyway.
+    assert_eq!(world.admin.get("/api/v1/settings").json()["share_doubles"], false);
+    assert_eq!(world.maintainer.get("/api/v1/tickets/T-1/double").status, 200);
+    world.change_settings(&json!({"share_doubles": true}));
+    assert_eq!(world.client.get("/api/v1/doubles/1111").status, 200);
 }
 
 fn a_signature_is_kept_with_the_report(at: &At) {
@@ -297,7 +316,9 @@ fn everybody_may_do_what_their_role_says(at: &At) {
         assert_eq!(world.maintainer.get(path).status, 200);
         assert_eq!(world.admin.get(path).status, 200);
     }
-    for path in ["/api/v1/settings", "/api/v1/tokens", "/api/v1/users", "/api/v1/audit"] {
+    for path in
+        ["/api/v1/settings", "/api/v1/tokens", "/api/v1/users", "/api/v1/audit", "/api/v1/noise"]
+    {
         refused(&world.client.get(path), 401, "admin");
         refused(&world.maintainer.get(path), 403, "admin");
         assert_eq!(world.admin.get(path).status, 200);
@@ -608,6 +629,7 @@ fn the_description_is_true(at: &At) {
         ("post", "/api/v1/users", world.admin.json("POST", "/api/v1/users", &user)),
         ("get", "/api/v1/users", world.admin.get("/api/v1/users")),
         ("get", "/api/v1/audit", world.admin.get("/api/v1/audit")),
+        ("get", "/api/v1/noise", world.admin.get("/api/v1/noise")),
     ];
     for (method, path, answer) in &answers {
         let operation = &all["paths"][path][method];
@@ -792,6 +814,7 @@ fn settings_that_are_left_out_stay(at: &At) {
 fn downloads_and_changes_are_logged(at: &At) {
     let world = World::new(at);
     world.submit(&Made::new("1111", &["f"]));
+    world.change_settings(&json!({"share_doubles": true}));
     assert_eq!(world.client.get("/api/v1/doubles/1111").status, 200);
     assert_eq!(world.maintainer.get("/api/v1/tickets/T-1/double").status, 200);
     world.change_settings(&json!({"title": "Failures", "retention": {"silent_days": 9}}));
@@ -802,7 +825,12 @@ fn downloads_and_changes_are_logged(at: &At) {
         .iter()
         .map(|entry| ["who", "action", "detail"].map(|name| entry[name].as_str().unwrap()).into())
         .collect();
-    assert!(lines.contains(&("reporter", "double.download", "")), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.0 == "reporter"), "{lines:?}");
+    let noise = world.admin.get("/api/v1/noise").json();
+    assert_eq!(
+        (&noise[0]["action"], &noise[0]["target"]),
+        (&json!("double.download"), &json!("T-1"))
+    );
     assert!(lines.contains(&("token test", "double.download", "")), "{lines:?}");
     let change = "title: stunt → Failures, days of silent tickets: 0 → 9";
     assert!(lines.contains(&("token test", "settings.change", change)), "{lines:?}");
@@ -829,7 +857,7 @@ fn a_replay_under_way_is_given_back(at: &At) {
     let replay = world.runtime.block_on(async {
         store.add_build("anna", &build).await.unwrap();
         let ticket = "T-1".parse().unwrap();
-        let replay = store.request_replay("anna", ticket, &made.build).await.unwrap().id;
+        let replay = store.request_replay("anna", ticket, &made.build, None).await.unwrap().id;
         while store.replay(replay).await.unwrap().state != ReplayState::Running {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }

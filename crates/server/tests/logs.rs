@@ -10,7 +10,7 @@ use common::client::Client;
 use common::{Folder, Made, sealed};
 use serde_json::json;
 use stunt_parcel::messages::EventId;
-use stunt_server::store::Role;
+use stunt_server::store::{Role, Settings};
 use stunt_server::{Config, start};
 
 /// Everything that was logged.
@@ -46,6 +46,8 @@ fn logs_have_routes_and_no_payloads() {
     let client = Client::new(format!("http://{}", running.address));
     let token = runtime.block_on(async {
         store.add_user("setup", "annabella", "correct horse", Role::Admin).await.unwrap();
+        let handed_out = Settings { share_doubles: true, ..Settings::default() };
+        store.change_settings("setup", &handed_out).await.unwrap();
         store.add_token("setup", "buildbot", Role::Maintainer).await.unwrap().1
     });
     let maintainer = client.with_token(&token);

@@ -14,8 +14,9 @@ use sqlx::AssertSqlSafe;
 use stunt_parcel::Digest;
 use stunt_parcel::messages::{Count, EventId};
 use stunt_server::store::{
-    Filter, LinkState, NewBuild, Outcome, Place, ReplayResult, ReplayState, Retention, Role,
-    Settings, Sort, State, StateFilter, Submission, TicketId, TrackerSettings,
+    Double, Figure, Filter, LinkState, NewBuild, Outcome, Place, ReplayFrame, ReplayResult,
+    ReplayState, Retention, Role, Settings, Sort, State, StateFilter, Submission, TicketId,
+    TrackerSettings,
 };
 use stunt_server::{Clock, Error, Store};
 
@@ -70,7 +71,10 @@ suite![
     failures_are_grouped,
     nothing_counts_twice,
     the_best_doubles_are_kept,
-    lies_drive_out_nothing_that_was_confirmed,
+    attack_evict_the_double_by_claims,
+    attack_rewrite_a_tickets_words_and_frames,
+    attack_token_of_a_disabled_person,
+    attack_drown_the_audit_log,
     new_builds_regress,
     the_list_is_searched_and_paged,
     common_words_are_found_together,
@@ -195,39 +199,8 @@ async fn nothing_counts_twice(world: &World) {
     assert_eq!(world.store.ticket(tickets[0]).await.unwrap().row.count, 20);
 }
 
-async fn the_best_doubles_are_kept(world: &World) {
-    let made = Made::new("1111", &["f"]);
-    let mut ticket = TicketId(0);
-    for leak in [50.0, 40.0, 60.0, 30.0, 20.0, 70.0] {
-        ticket = world.submit(&Made { leak, ..made.clone() }).await;
-    }
-    let doubles = world.store.ticket(ticket).await.unwrap().doubles;
-    let kept: Vec<f64> = doubles.iter().filter(|it| it.kept).map(|it| it.leak_bits).collect();
-    assert_eq!(kept, [20.0, 30.0, 40.0]);
-    assert_eq!(doubles.len(), 6);
-    for double in &doubles {
-        let file = world.store.report_file(&double.digest).await.unwrap();
-        assert_eq!(file.is_some(), double.kept);
-    }
-    assert_eq!(world.store.ticket(ticket).await.unwrap().row.leak_bits, Some(20.0));
-    let fewer = Settings { doubles_kept: 1, ..Settings::default() };
-    world.store.change_settings("admin", &fewer).await.unwrap();
-    world.submit(&Made { leak: 4.0, ..made.clone() }).await;
-    let doubles = world.store.ticket(ticket).await.unwrap().doubles;
-    assert_eq!(doubles.iter().filter(|it| it.kept).count(), 1);
-    assert!(doubles[0].leak_bits < 5.0);
-    // Few bits of a short double are fewer than many of a long one, whatever the percentages say.
-    world.submit(&Made { leak: 3.0, bytes: 4, ..made.clone() }).await;
-    world.submit(&Made { leak: 3.5, bytes: 4000, ..made.clone() }).await;
-    let best = &world.store.ticket(ticket).await.unwrap().doubles[0];
-    assert_eq!((best.leak_bits, best.kept), (3.0, true));
-    let none = Settings { doubles_kept: 0, ..Settings::default() };
-    assert!(matches!(world.store.change_settings("a", &none).await, Err(Error::Invalid(_))));
-}
-
-async fn lies_drive_out_nothing_that_was_confirmed(world: &World) {
-    let store = &world.store;
-    let made = Made::new("1111", &["f"]);
+/// A build that replays need.
+async fn bring_build(store: &Store) {
     let build = NewBuild {
         build_id: FIRST.to_owned(),
         name: "parser".to_owned(),
@@ -235,39 +208,244 @@ async fn lies_drive_out_nothing_that_was_confirmed(world: &World) {
         data: vec![1, 2, 3],
     };
     store.add_build("anna", &build).await.unwrap();
-    // Replays the best double, and says how that ended.
-    let replay = async |ticket, outcome| {
-        store.request_replay("anna", ticket, FIRST).await.unwrap();
-        let job = store.take_job("w", DAY).await.unwrap().unwrap();
-        let result = ReplayResult { outcome, ..ReplayResult::untried("said") };
-        store.finish_job(job.replay, Some("w"), &result).await.unwrap();
-        job.double
+}
+
+/// A replay that fails as reported, with this count.
+fn fails(figure: Figure) -> ReplayResult {
+    let figure = Some(figure);
+    ReplayResult { outcome: Outcome::Same, figure, ..ReplayResult::untried("said") }
+}
+
+/// Replays a ticket, and says how that ended; gives the double that was replayed.
+async fn replayed(store: &Store, ticket: TicketId, result: &ReplayResult) -> String {
+    store.request_replay("anna", ticket, FIRST, None).await.unwrap();
+    let job = store.take_job("w", DAY).await.unwrap().unwrap();
+    store.finish_job(job.replay, Some("w"), result).await.unwrap();
+    job.double
+}
+
+async fn kept(store: &Store, ticket: TicketId) -> Vec<Double> {
+    let doubles = store.ticket(ticket).await.unwrap().doubles;
+    doubles.into_iter().filter(|double| double.kept).collect()
+}
+
+async fn the_best_doubles_are_kept(world: &World) {
+    let store = &world.store;
+    bring_build(store).await;
+    let made = Made::new("1111", &["f"]);
+    let mut ticket = TicketId(0);
+    for leak in [50.0, 40.0, 60.0, 30.0, 20.0, 70.0] {
+        ticket = world.submit(&Made { leak, ..made.clone() }).await;
+    }
+    // The first ones, and the one that says to reveal least, which has its chance.
+    let bits = async || -> Vec<f64> {
+        kept(store, ticket).await.iter().map(|double| double.leak_bits).collect()
     };
+    assert_eq!(bits().await, [50.0, 40.0, 60.0, 20.0]);
+    let doubles = store.ticket(ticket).await.unwrap().doubles;
+    assert_eq!(doubles.len(), 6);
+    for double in &doubles {
+        let file = store.report_file(&double.digest).await.unwrap();
+        assert_eq!(file.is_some(), double.kept);
+    }
+    assert_eq!(store.ticket(ticket).await.unwrap().row.leak_bits, Some(50.0));
+    // What fails here goes to the front, by what is counted here.
+    replayed(store, ticket, &fails(Figure::Counted(20.5))).await;
+    replayed(store, ticket, &fails(Figure::Counted(20.25))).await;
+    assert_eq!(bits().await, [40.0, 20.0, 50.0, 60.0]);
+    assert_eq!(store.ticket(ticket).await.unwrap().row.leak_bits, Some(20.25));
+    // What could not be counted comes behind what was, and before what nobody has tried.
+    replayed(store, ticket, &fails(Figure::Uncounted("too long".to_owned()))).await;
+    assert_eq!(bits().await, [40.0, 20.0, 50.0, 60.0]);
+    // Many that were confirmed drive out others.
+    let fewer = Settings { doubles_kept: 1, ..Settings::default() };
+    store.change_settings("admin", &fewer).await.unwrap();
+    world.submit(&Made { leak: 4.0, ..made.clone() }).await;
+    assert_eq!(bits().await, [40.0, 4.0]);
+    replayed(store, ticket, &fails(Figure::Counted(4.0))).await;
+    assert_eq!(bits().await, [4.0]);
+    let none = Settings { doubles_kept: 0, ..Settings::default() };
+    assert!(matches!(store.change_settings("a", &none).await, Err(Error::Invalid(_))));
+}
+
+async fn attack_evict_the_double_by_claims(world: &World) {
+    let store = &world.store;
+    bring_build(store).await;
+    let made = Made::new("1111", &["f"]);
     let ticket = world.submit(&Made { leak: 30.0, ..made.clone() }).await;
-    let honest = replay(ticket, Outcome::Same).await;
-    for _ in 0..4 {
+    let honest = kept(store, ticket).await[0].digest.clone();
+    let first = async || {
+        assert!(store.report_file(&honest).await.unwrap().is_some());
+        let handed_out = store.ask("1111").await.unwrap().unwrap().1.unwrap().digest.to_string();
+        (kept(store, ticket).await[0].digest.clone(), handed_out)
+    };
+    // Nobody has tried anything: who came first stays first.
+    for _ in 0..8 {
         world.submit(&Made { leak: 0.0, ..made.clone() }).await;
     }
-    assert!(store.report_file(&honest).await.unwrap().is_some());
-    let kept = async || {
-        let doubles = store.ticket(ticket).await.unwrap().doubles;
-        doubles.into_iter().filter(|double| double.kept).collect::<Vec<_>>()
-    };
-    assert_eq!(kept().await.len(), 4, "three as the settings say, and what was confirmed");
-    // Once they were replayed, it is the best again.
-    for _ in 0..3 {
-        assert_ne!(replay(ticket, Outcome::NoFailure).await, honest);
-    }
-    assert_eq!(kept().await[0].digest, honest);
+    assert_eq!(first().await, (honest.clone(), honest.clone()));
+    assert_eq!(kept(store, ticket).await.len(), 4, "as the settings say, and one to try");
     assert_eq!(store.ticket(ticket).await.unwrap().row.leak_bits, Some(30.0));
-    // As many better ones that were confirmed drive it out.
-    for leak in [20.0, 10.0, 5.0] {
-        world.submit(&Made { leak, ..made.clone() }).await;
-        replay(ticket, Outcome::Same).await;
+    // Those that say 0 bits are tried first; one of them fails in truth, and is counted.
+    let lie = replayed(store, ticket, &fails(Figure::Counted(90.0))).await;
+    assert_ne!(lie, honest);
+    let nothing = ReplayResult { outcome: Outcome::NoFailure, ..ReplayResult::untried("said") };
+    for _ in 0..2 {
+        assert_ne!(replayed(store, ticket, &nothing).await, honest);
     }
-    let bits: Vec<f64> = kept().await.iter().map(|double| double.leak_bits).collect();
-    assert_eq!(bits, [5.0, 10.0, 20.0]);
-    assert!(store.report_file(&honest).await.unwrap().is_none());
+    assert_eq!(replayed(store, ticket, &fails(Figure::Counted(30.0))).await, honest);
+    assert_eq!(first().await, (honest.clone(), honest.clone()));
+    // Confirmed, but not counted: it does not come before what was.
+    world.submit(&Made { leak: 0.0, ..made.clone() }).await;
+    let uncounted = fails(Figure::Uncounted("too long".to_owned()));
+    assert_ne!(replayed(store, ticket, &uncounted).await, honest);
+    assert_eq!(first().await, (honest.clone(), honest.clone()));
+    // A count that is none is no count.
+    world.submit(&Made { leak: 0.0, ..made.clone() }).await;
+    replayed(store, ticket, &fails(Figure::Counted(f64::NAN))).await;
+    assert_eq!(first().await, (honest.clone(), honest.clone()));
+    // One that was confirmed and does reveal less comes first.
+    world.submit(&Made { leak: 29.0, ..made.clone() }).await;
+    let better = replayed(store, ticket, &fails(Figure::Counted(29.0))).await;
+    assert_eq!(first().await, (better.clone(), better));
+}
+
+async fn attack_rewrite_a_tickets_words_and_frames(world: &World) {
+    let store = &world.store;
+    bring_build(store).await;
+    let genuine = Made::new("1111", &["field", "line", "main"]);
+    let ticket = world.submit(&genuine).await;
+    let described = async || {
+        let found = store.ticket(ticket).await.unwrap();
+        (found.words, found.frames, found.row.title)
+    };
+    let found = async |search: &str| {
+        let filter = Filter { search: search.to_owned(), ..Filter::default() };
+        store.list(&filter).await.unwrap().tickets.len()
+    };
+    let before = described().await;
+    let forge = |signature: &str, functions: &[&str]| {
+        let functions = functions.iter().map(ToString::to_string).collect();
+        let made = Made { signature: signature.to_owned(), functions, ..genuine.clone() };
+        let mut submission = submission(&made.report());
+        submission.report.failure.words = "SIGSEGV in call_attacker_example (free.c:1)".to_owned();
+        submission
+    };
+    // The known signature with another stack; and a new signature that is grouped by its functions.
+    let known = forge("1111", &["call_attacker_example", "main"]);
+    assert_eq!(store.submit(known).await.unwrap().ticket, ticket);
+    let grouped = forge("2222", &["field", "line", "main", "call_attacker_example"]);
+    assert_eq!(store.submit(grouped).await.unwrap().ticket, ticket);
+    assert_eq!(described().await, before);
+    assert_eq!((found("attacker").await, found("field").await, found("2222").await), (0, 1, 1));
+    // A replay here says what is true, and that stays, too.
+    let frame = |symbol: &str| ReplayFrame {
+        module: "parser".to_owned(),
+        symbol: Some(symbol.to_owned()),
+        location: Some("parser.c:77".to_owned()),
+        offset: "0x11d6".to_owned(),
+    };
+    let seen = ReplayResult {
+        failure: Some("SIGSEGV in field (parser.c:77)".to_owned()),
+        frames: ["field", "line", "main", "_start"].map(frame).to_vec(),
+        ..fails(Figure::Counted(32.0))
+    };
+    replayed(store, ticket, &seen).await;
+    let confirmed = store.ticket(ticket).await.unwrap();
+    assert!(confirmed.described_here);
+    assert_eq!(confirmed.words, "SIGSEGV in field (parser.c:77)");
+    assert_eq!((confirmed.frames.len(), confirmed.frames[0].offset), (4, 0x11d6));
+    let before = described().await;
+    let known = forge("1111", &["call_attacker_example", "main"]);
+    store.submit(known).await.unwrap();
+    assert_eq!(described().await, before);
+    // Another failure under a stack that was made up: its replay shows where it belongs.
+    let mut elsewhere = forge("3333", &["field", "line", "main"]);
+    elsewhere.report.leak.bits = 0.0;
+    let digest = elsewhere.digest.to_string();
+    assert_eq!(store.submit(elsewhere).await.unwrap().ticket, ticket);
+    let other = ReplayResult {
+        failure: Some("SIGSEGV in other (parser.c:9)".to_owned()),
+        frames: ["other", "main"].map(frame).to_vec(),
+        ..fails(Figure::Counted(0.0))
+    };
+    store.request_replay("anna", ticket, FIRST, Some(&digest)).await.unwrap();
+    let job = store.take_job("w", DAY).await.unwrap().unwrap();
+    assert_eq!(job.double, digest);
+    store.finish_job(job.replay, Some("w"), &other).await.unwrap();
+    let doubles = store.ticket(ticket).await.unwrap().doubles;
+    let forged = doubles.iter().find(|double| double.digest == digest).unwrap();
+    assert_eq!((forged.confirmed, forged.measured_bits), (Some(false), None));
+    assert_ne!(doubles[0].digest, digest);
+    assert_eq!(described().await, before);
+}
+
+async fn attack_token_of_a_disabled_person(world: &World) {
+    let store = &world.store;
+    for name in ["anna", "mallory"] {
+        store.add_user("setup", name, "correct horse", Role::Admin).await.unwrap();
+    }
+    let own = store.add_token("mallory", "ci", Role::Maintainer).await.unwrap().1;
+    // Made by one of their tokens, and by one of those again: still theirs.
+    let by = "token ci";
+    let made = store.add_token_for(by, Some("mallory"), "spare", Role::Admin).await.unwrap().1;
+    let of_server = store.add_token("command line", "backup", Role::Admin).await.unwrap().1;
+    let of_anna = store.add_token("anna", "ci", Role::Admin).await.unwrap().1;
+    let (_, cookie) = store.log_in("mallory", "correct horse").await.unwrap().unwrap();
+    let works = async |secret: &str| store.token(secret).await.unwrap().is_some();
+    assert!(works(&own).await && works(&made).await);
+    // As a maintainer they have no admin's token.
+    store.set_role("anna", "mallory", Some(Role::Maintainer)).await.unwrap();
+    assert!(works(&own).await && !works(&made).await);
+    store.set_role("anna", "mallory", None).await.unwrap();
+    assert!(!works(&own).await && !works(&made).await);
+    assert!(store.session(&cookie).await.unwrap().is_none());
+    assert!(store.log_in("mallory", "correct horse").await.unwrap().is_none());
+    assert!(works(&of_server).await && works(&of_anna).await);
+    // None is made just then, either.
+    let late = store.add_token_for(by, Some("mallory"), "late", Role::Admin).await;
+    assert!(matches!(late, Err(Error::Conflict(_))));
+    // Coming back brings none of them back.
+    store.set_role("anna", "mallory", Some(Role::Admin)).await.unwrap();
+    assert!(!works(&own).await && !works(&made).await);
+    let log = store.audit(None, 100).await.unwrap();
+    let ended = log.iter().filter(|entry| entry.action == "token.revoke");
+    assert!(ended.clone().all(|entry| entry.who == "anna" && entry.detail == "mallory"));
+    assert_eq!(ended.count(), 2);
+}
+
+async fn attack_drown_the_audit_log(world: &World) {
+    let store = &world.store;
+    store.add_user("setup", "anna", "correct horse", Role::Admin).await.unwrap();
+    let ticket = world.submit(&Made::new("1111", &["f"])).await;
+    store.add_note("anna", ticket, "what a person did").await.unwrap();
+    let before = store.audit(None, 1000).await.unwrap();
+    // Names that do not exist, the name of somebody who does, and doubles without end.
+    for number in 0..30 {
+        assert!(store.log_in(&format!("name{number}"), "battery").await.unwrap().is_none());
+    }
+    for _ in 0..3 {
+        assert!(store.log_in("anna", "battery").await.unwrap().is_none());
+    }
+    for number in 0..200 {
+        store.handed_out(TicketId(number)).await.unwrap();
+    }
+    store.handed_out(TicketId(7)).await.unwrap();
+    assert_eq!(store.audit(None, 1000).await.unwrap(), before, "not one line more");
+    let noise = store.noise(1000).await.unwrap();
+    let of = |action: &str, target: &str| {
+        let mut found = noise.iter().filter(|it| (&*it.action, &*it.target) == (action, target));
+        found.next().map_or(0, |it| it.count)
+    };
+    assert_eq!((of("login.refused", ""), of("login.refused", "anna")), (30, 3));
+    assert_eq!((of("double.download", "T-7"), of("double.download", "")), (2, 150));
+    assert_eq!(noise.len(), 2 + 50 + 1);
+    assert_eq!(noise.iter().map(|it| it.count).sum::<i64>(), 33 + 201);
+    // What they did goes after some months; what people did stays for as long as was said.
+    world.later(100 * DAY);
+    let swept = store.sweep().await.unwrap();
+    assert_eq!((swept.noise, swept.audit), (53, 0));
+    assert_eq!(store.audit(None, 1000).await.unwrap(), before);
 }
 
 async fn new_builds_regress(world: &World) {
@@ -519,10 +697,13 @@ async fn builds_and_replays(world: &World) {
     assert!(store.ticket(ticket).await.unwrap().builds[0].uploaded);
     let bad = NewBuild { build_id: "../x".into(), name: "x".into(), version: None, data: vec![] };
     assert!(matches!(store.add_build("anna", &bad).await, Err(Error::Invalid(_))));
-    assert!(matches!(store.request_replay("a", ticket, "dead").await, Err(Error::NotFound(_))));
+    assert!(matches!(
+        store.request_replay("a", ticket, "dead", None).await,
+        Err(Error::NotFound(_))
+    ));
 
     // The reported build fails: the double is confirmed.
-    let replay = store.request_replay("anna", ticket, FIRST).await.unwrap();
+    let replay = store.request_replay("anna", ticket, FIRST, None).await.unwrap();
     assert_eq!(replay.state, ReplayState::Waiting);
     let job = store.take_job("w1", DAY).await.unwrap().unwrap();
     assert_eq!((job.replay, job.build_id.as_str()), (replay.id, FIRST));
@@ -537,7 +718,7 @@ async fn builds_and_replays(world: &World) {
     assert_eq!(found.replays.len(), 1);
 
     // A new build that does not fail proposes that it is fixed.
-    store.request_replay("anna", ticket, SECOND).await.unwrap();
+    store.request_replay("anna", ticket, SECOND, None).await.unwrap();
     let job = store.take_job("w1", DAY).await.unwrap().unwrap();
     store.finish_job(job.replay, Some("w1"), &result(Outcome::NoFailure)).await.unwrap();
     let found = store.ticket(ticket).await.unwrap();
@@ -550,12 +731,17 @@ async fn builds_and_replays(world: &World) {
     let liar = Made { leak: 0.0, ..Made::new("1111", &["f"]) };
     world.submit(&liar).await;
     let best = store.ticket(ticket).await.unwrap().doubles[0].digest.clone();
-    store.request_replay("anna", ticket, FIRST).await.unwrap();
+    store.request_replay("anna", ticket, FIRST, None).await.unwrap();
     let job = store.take_job("w1", DAY).await.unwrap().unwrap();
-    assert_eq!(job.double, best);
+    assert_ne!(job.double, best);
     store.finish_job(job.replay, Some("w1"), &result(Outcome::NoFailure)).await.unwrap();
     let found = store.ticket(ticket).await.unwrap();
-    assert_ne!(found.doubles[0].digest, best);
+    assert_eq!(found.doubles[0].digest, best);
+    // With nothing left to be tried, the best is replayed.
+    store.request_replay("anna", ticket, FIRST, None).await.unwrap();
+    let job = store.take_job("w1", DAY).await.unwrap().unwrap();
+    assert_eq!(job.double, best);
+    store.finish_job(job.replay, Some("w1"), &ReplayResult::untried("no")).await.unwrap();
     assert_eq!(found.doubles[0].confirmed, Some(true));
     assert!(found.row.leak_bits.unwrap() > 1.0);
 
@@ -592,7 +778,7 @@ async fn a_worker_that_is_gone(world: &World) {
         data: vec![1, 2, 3],
     };
     store.add_build("anna", &new).await.unwrap();
-    let replay = store.request_replay("anna", ticket, FIRST).await.unwrap();
+    let replay = store.request_replay("anna", ticket, FIRST, None).await.unwrap();
     // Giving it back is no try, and others have it at once; only who has it can.
     for _ in 0..5 {
         assert!(store.take_job("w0", DAY).await.unwrap().is_some());

@@ -114,6 +114,20 @@ fn is_unwanted(c: char) -> bool {
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
+/// The text with a space behind every character that could begin or end markup, as `breaks` says of
+/// it and of what follows it. Nothing is left that could be put together by what was taken apart:
+/// each place is looked at by itself.
+pub(crate) fn apart(text: &str, breaks: impl Fn(char, &str) -> bool) -> String {
+    let mut apart = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        apart.push(c);
+        if breaks(c, &text[at + c.len_utf8()..]) {
+            apart.push(' ');
+        }
+    }
+    apart
+}
+
 /// Text as a fenced block of Markdown: the fence is longer than any in the text.
 pub(crate) fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

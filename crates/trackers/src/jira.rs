@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use crate::Tracker;
-use crate::draft::{Draft, Link, State, plain_text};
+use crate::draft::{Draft, Link, State, apart, plain_text};
 use crate::error::Error;
 use crate::http::{Body, Http, encoded, multipart, text};
 use crate::settings::{Secret, given};
@@ -52,9 +52,16 @@ impl Jira {
     }
 }
 
+/// What begins and ends a block, in any case of letters.
+const NOFORMAT: &str = "noformat";
+
 /// The text as a block that Jira does not read as markup.
 fn block(text: &str) -> String {
-    format!("{{noformat}}\n{}\n{{noformat}}", text.replace("{noformat", "{ noformat"))
+    let text = apart(text, |c, rest| {
+        let name = rest.get(..NOFORMAT.len());
+        c == '{' && name.is_some_and(|name| name.eq_ignore_ascii_case(NOFORMAT))
+    });
+    format!("{{{NOFORMAT}}}\n{text}\n{{{NOFORMAT}}}")
 }
 
 impl Tracker for Jira {
@@ -93,5 +100,24 @@ impl Tracker for Jira {
         let path = format!("{}/comment", Self::path(link));
         let body = Body::Json(json!({"body": block(&plain_text(text))}));
         self.http.json("a comment", 201, "POST", &path, body).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attack_noformat_in_any_case() {
+        for end in ["{noformat}", "{NOFORMAT}", "{NoFormat:title=x}", "{{noformat}}", "{noFORMAT"] {
+            let block = block(&format!("a {end} [click|https://evil.example] {end}é{{"));
+            let inner = block.strip_prefix("{noformat}\n").unwrap();
+            let inner = inner.strip_suffix("\n{noformat}").unwrap();
+            assert!(!inner.to_lowercase().contains("{noformat"), "{inner}");
+            assert_eq!(
+                inner.replace("{ ", "{"),
+                format!("a {end} [click|https://evil.example] {end}é{{")
+            );
+        }
     }
 }

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::draft::{Draft, Link, State, plain_text};
+use crate::draft::{Draft, Link, State, apart, plain_text};
 use crate::error::Error;
 use crate::http::{Body, Http, encoded, text};
 use crate::settings::{Secret, given};
@@ -52,9 +52,12 @@ impl Redmine {
     }
 }
 
-/// The text as a block that no format reads.
+/// The text as a block that no format reads. Which tags end a block depends on the format (in Textile
+/// `</code>` ends `<pre>`, in CommonMark `</style>` does), in any case of letters: so there is no tag in
+/// it, whatever it is called.
 fn block(text: &str) -> String {
-    let text = text.replace("<pre", "< pre").replace("</pre", "< /pre");
+    let tag = |next: char| next.is_alphabetic() || "/!?".contains(next);
+    let text = apart(text, |c, rest| c == '<' && rest.starts_with(tag));
     format!("<pre>\n{text}\n</pre>")
 }
 

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::Tracker;
-use crate::draft::{Draft, Link, State, one_line, plain_text};
+use crate::draft::{Draft, Link, State, apart, one_line, plain_text};
 use crate::error::Error;
 use crate::http::{Answer, Body, Http, encoded, form, multipart};
 use crate::settings::{Secret, given};
@@ -127,7 +127,8 @@ fn hidden(page: &str, name: &str, task: &'static str) -> Result<String, Error> {
 
 /// The text as a block that the wiki does not read.
 fn block(text: &str) -> String {
-    format!("{{{{{{\n{}\n}}}}}}", text.replace("{{{", "{ { {").replace("}}}", "} } }"))
+    let text = apart(text, |c, rest| "{}".contains(c) && rest.starts_with(c));
+    format!("{{{{{{\n{text}\n}}}}}}")
 }
 
 impl Tracker for Trac {
@@ -221,5 +222,7 @@ mod tests {
     #[test]
     fn nothing_ends_the_block() {
         assert_eq!(block("a\n}}}\nb"), "{{{\na\n} } }\nb\n}}}");
+        // No end is put together by taking another one apart.
+        assert_eq!(block("}}}}}"), "{{{\n} } } } }\n}}}");
     }
 }

@@ -106,6 +106,10 @@ pub fn read(layer: Layer, path: &Path, troubles: &mut Vec<Trouble>) -> Option<Fi
         trouble("belongs to another user, so it is not read".to_owned());
         return None;
     }
+    if data.mode() & 0o002 != 0 {
+        trouble("can be written by everybody, so it is not read: chmod o-w it".to_owned());
+        return None;
+    }
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) => {

@@ -58,7 +58,9 @@ pub struct Destination {
     pub certificate: Option<PathBuf>,
     /// Whose file names it; `None` if it is from the command line.
     pub layer: Option<Layer>,
-    /// The file that names it.
+    /// Whose file says the rest: recipient, token and certificate. `None` if none does.
+    pub rest: Option<Layer>,
+    /// The file that names it, or says the rest.
     pub file: Option<PathBuf>,
 }
 
@@ -107,7 +109,8 @@ impl Settings {
             Some(Value::Path(path)) => Some(path.clone()),
             _ => None,
         };
-        Some(Destination { server: server.clone(), recipient, token, certificate, layer, file })
+        let server = server.clone();
+        Some(Destination { server, recipient, token, certificate, layer, rest: layer, file })
     }
 
     /// Whether the server is asked first; `None` if nobody has decided.
@@ -188,8 +191,40 @@ impl Destination {
                 token: None,
                 certificate: None,
                 layer: None,
+                rest: None,
                 file: None,
             },
+        }
+    }
+
+    /// The same with a token that was given for one server, wherever the command goes: used there and
+    /// nowhere else. Without `given_for`, it is for the server that the user's or the system's own
+    /// file names; what a project's file names is no server of the user's. Says whether it is used.
+    pub fn with_token(
+        mut self,
+        token: Secret,
+        given_for: Option<&Address>,
+        configured: Option<&Destination>,
+    ) -> (Destination, bool) {
+        let own = configured.filter(|it| !it.is_a_suggestion()).map(|it| &it.server);
+        let used = given_for.or(own) == Some(&self.server);
+        if used {
+            self.token = Some(token);
+        }
+        (self, used)
+    }
+
+    /// What of it only a project's file says, though somebody may have named the server: whom it is
+    /// sealed for, and who vouches for the server. `recipient_given` if the command line says the
+    /// first.
+    pub fn suggested(&self, recipient_given: bool) -> Option<&'static str> {
+        if self.rest != Some(Layer::Project) {
+            return None;
+        }
+        match (recipient_given, &self.recipient, &self.certificate) {
+            (_, _, Some(_)) => Some("destination.certificate"),
+            (false, Some(_), None) => Some("destination.recipient"),
+            _ => None,
         }
     }
 
@@ -342,6 +377,58 @@ mod tests {
         assert_eq!(settings(&[]).age("queue.keep"), Some(Duration::from_secs(30 * 86_400)));
         assert!(!settings(&[]).flag("record.keep-last") && !settings(&[]).sign());
         assert!(settings(&[]).words("watch.programs").is_empty());
+    }
+
+    #[test]
+    fn attack_token_is_sent_to_another_server() {
+        let evil: Address = "https://evil.example".parse().unwrap();
+        let own: Address = "https://user.example".parse().unwrap();
+        let token = || Secret::new("stunt_1");
+        let used = |to: &Address, given_for: Option<&Address>, layers: &[(Layer, &str)]| {
+            let configured = settings(layers).destination();
+            let destination = Destination::named(to.clone(), configured.clone());
+            let before = destination.token.clone();
+            let (after, used) = destination.with_token(token(), given_for, configured.as_ref());
+            assert_eq!(after.token == Some(token()), used);
+            assert!(used || after.token == before);
+            used
+        };
+        // An address that somebody hands over, with the token in the environment.
+        assert!(!used(&evil, None, &[]));
+        assert!(!used(&evil, Some(&own), &[]));
+        assert!(!used(&evil, None, &[(Layer::User, USER)]));
+        // A project that names its own server does not make it the user's.
+        let project = "[destination]\nserver = \"https://evil.example\"\n";
+        assert!(!used(&evil, None, &[(Layer::Project, project)]));
+        assert!(!used(&evil, Some(&own), &[(Layer::Project, project)]));
+        assert!(!used(&evil, None, &[(Layer::User, USER), (Layer::Project, project)]));
+        // Where it was given for.
+        assert!(used(&own, Some(&own), &[]));
+        assert!(used(&own, None, &[(Layer::User, USER)]));
+        assert!(used(&own, None, &[(Layer::System, USER)]));
+        assert!(used(&evil, Some(&evil), &[(Layer::User, USER)]), "the user says so");
+    }
+
+    #[test]
+    fn attack_project_says_whom_it_is_sealed_for() {
+        let key = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+        let project =
+            format!("[destination]\nserver = \"https://u.example\"\nrecipient = \"{key}\"\n");
+        let pinned = format!("{project}certificate = \"evil.pem\"\n");
+        let server = || "https://u.example".parse().unwrap();
+        // Naming the server on the command line makes nothing else of the project's file one's own.
+        let named = |text: &str, layer: Layer| {
+            Destination::named(server(), settings(&[(layer, text)]).destination())
+        };
+        let of_project = named(&project, Layer::Project);
+        assert!(!of_project.is_a_suggestion(), "the server is the user's choice");
+        assert_eq!(of_project.suggested(false), Some("destination.recipient"));
+        assert_eq!(of_project.suggested(true), None);
+        let of_project = named(&pinned, Layer::Project);
+        assert_eq!(of_project.suggested(true), Some("destination.certificate"));
+        for layer in [Layer::User, Layer::System] {
+            assert_eq!(named(&pinned, layer).suggested(false), None);
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::problem::{Document, Path, Problem, Query};
 use crate::App;
 use crate::auth::ByAdmin;
-use crate::store::{AuditEntry, Role, Settings, Token, TrackerSettings, User};
+use crate::store::{AuditEntry, Noise, Role, Settings, Token, TrackerSettings, User};
 
 /// The settings as they are shown: a tracker by its name and place alone.
 fn shown(settings: &Settings) -> Value {
@@ -95,7 +95,9 @@ pub(super) async fn add_token(
     ByAdmin(by): ByAdmin,
     Document(new): Document<NewToken>,
 ) -> Result<(StatusCode, Json<MadeToken>), Problem> {
-    let (token, secret) = app.store().add_token(&by.name, &new.name, new.role).await?;
+    let owner = by.user.as_deref();
+    let made = app.store().add_token_for(&by.name, owner, &new.name, new.role).await?;
+    let (token, secret) = made;
     Ok((StatusCode::CREATED, Json(MadeToken { token, secret })))
 }
 
@@ -144,4 +146,19 @@ pub(super) async fn audit(
     Query(query): Query<AuditQuery>,
 ) -> Result<Json<Vec<AuditEntry>>, Problem> {
     Ok(Json(app.store().audit(query.before, query.limit.unwrap_or(100)).await?))
+}
+
+/// How much of what strangers did.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoiseQuery {
+    limit: Option<u32>,
+}
+
+pub(super) async fn noise(
+    State(app): State<App>,
+    _: ByAdmin,
+    Query(query): Query<NoiseQuery>,
+) -> Result<Json<Vec<Noise>>, Problem> {
+    Ok(Json(app.store().noise(query.limit.unwrap_or(100)).await?))
 }

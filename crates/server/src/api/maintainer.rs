@@ -108,6 +108,7 @@ pub(super) async fn state(
 #[serde(deny_unknown_fields)]
 pub(super) struct NewReplay {
     build_id: String,
+    double: Option<String>,
 }
 
 pub(super) async fn replay(
@@ -116,7 +117,8 @@ pub(super) async fn replay(
     Path(ticket): Path<String>,
     Document(new): Document<NewReplay>,
 ) -> Result<(StatusCode, Json<Replay>), Problem> {
-    let replay = app.store().request_replay(&by.name, number(&ticket)?, &new.build_id).await?;
+    let (build, double) = (&new.build_id, new.double.as_deref());
+    let replay = app.store().request_replay(&by.name, number(&ticket)?, build, double).await?;
     Ok((StatusCode::ACCEPTED, Json(replay)))
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn router(app: &App) -> Router<App> {
         .route("/api/v1/tokens/{token}", delete(admin::revoke_token))
         .route("/api/v1/users", get(admin::users).post(admin::add_user))
         .route("/api/v1/audit", get(admin::audit))
+        .route("/api/v1/noise", get(admin::noise))
         .layer(DefaultBodyLimit::max(LARGEST_JSON))
         .merge(builds)
         .route("/api/{*rest}", axum::routing::any(problem::nowhere))

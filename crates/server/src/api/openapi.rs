@@ -15,9 +15,9 @@ use utoipa::openapi::{
 
 use super::schema::{
     Answer, Ask, AuditEntry, Build, Count, Counted, KnownDouble, Link, LinkState, MadeToken,
-    NewNote, NewReplay, NewRetention, NewSettings, NewState, NewStateWord, NewToken, NewUser, Note,
-    Outcome, Page, Problem, Replay, ReplayResult, ReplayState, Retention, RoleWord, ServerKey,
-    Settings, State, Stored, Ticket, TicketRow, Token, Tracker, User, UserRole,
+    NewNote, NewReplay, NewRetention, NewSettings, NewState, NewStateWord, NewToken, NewUser,
+    Noise, Note, Outcome, Page, Problem, Replay, ReplayResult, ReplayState, Retention, RoleWord,
+    ServerKey, Settings, State, Stored, Ticket, TicketRow, Token, Tracker, User, UserRole,
 };
 use crate::store::{Role, Sort, StateFilter};
 
@@ -81,10 +81,11 @@ fn operations() -> Vec<Operation> {
     let builds = operation(Get, "/api/v1/builds", "Builds", MAINTAINER, Nothing, "200", List("Build"));
     let bring = operation(Put, "/api/v1/builds/{name}", "Bring a build", MAINTAINER, Bytes("application/octet-stream"), "201", Document("Build"));
     let audit = operation(Get, "/api/v1/audit", "Who did what", ADMIN, Nothing, "200", List("AuditEntry"));
+    let noise = operation(Get, "/api/v1/noise", "What strangers did, counted by the hour", ADMIN, Nothing, "200", List("Noise"));
     vec![
         operation(Post, "/api/v1/ask", "Is this failure known?", REPORTER, Document("Ask"), "200", Document("Answer")),
         repeating(operation(Post, "/api/v1/counts", "This failure was met once more", REPORTER, Document("Count"), "201", Document("Counted"))),
-        operation(Get, "/api/v1/doubles/{signature}", "The report with the lowest leak for a failure", REPORTER, Nothing, "200", Bytes("application/zip")),
+        operation(Get, "/api/v1/doubles/{signature}", "The best report for a failure, if an admin has turned that on", REPORTER, Nothing, "200", Bytes("application/zip")),
         repeating(operation(Put, "/api/v1/reports/{digest}", "Take a sealed report", REPORTER, Bytes("application/age"), "201", Document("Stored"))),
         operation(Get, "/api/v1/recipient", "To whom reports are sealed", None, Nothing, "200", Document("ServerKey")),
         operation(Get, "/api/v1/openapi.json", "This description", None, Nothing, "200", Bytes("application/json")),
@@ -108,6 +109,7 @@ fn operations() -> Vec<Operation> {
         operation(Get, "/api/v1/users", "Users", ADMIN, Nothing, "200", List("User")),
         operation(Post, "/api/v1/users", "Add a user", ADMIN, Document("NewUser"), "201", Document("User")),
         with_query(audit, &["before", "limit"]),
+        with_query(noise, &["limit"]),
     ]
 }
 
@@ -157,6 +159,7 @@ pub fn document() -> OpenApi {
         .schema_from::<User>()
         .schema_from::<NewUser>()
         .schema_from::<AuditEntry>()
+        .schema_from::<Noise>()
         .security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)))
         .build();
     let info = InfoBuilder::new()

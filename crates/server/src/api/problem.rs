@@ -68,7 +68,7 @@ impl Problem {
 
     /// Too much is under way.
     pub fn crowded() -> Problem {
-        let detail = "many large reports are under way; try again";
+        let detail = "many reports are under way; try again";
         let problem = Problem::new(503, "Unavailable", detail);
         Problem { retry_after: Some(Duration::from_secs(15)), ..problem }
     }

@@ -111,7 +111,7 @@ pub(super) struct TicketRow {
     first_seen: String,
     /// The last event.
     last_seen: String,
-    /// What the best double reveals, in bits.
+    /// What the best double reveals, in bits: as counted here, or else as its report says.
     leak_bits: Option<f64>,
     /// A build in which a replay no longer fails.
     proposed_build: Option<String>,
@@ -134,11 +134,13 @@ pub(super) struct Ticket {
     #[schema(inline)]
     #[serde(flatten)]
     row: TicketRow,
-    /// The failure as the newest report says it.
+    /// The failure as a replay here has seen it, or else as the first report says it.
     words: String,
     /// The call stack, as in `report.json`.
     #[schema(value_type = Vec<Object>)]
     frames: Vec<String>,
+    /// Whether a replay here has seen these words and frames.
+    described_here: bool,
     /// The signatures of all builds that failed.
     signatures: Vec<String>,
     /// When it was said to be fixed.
@@ -213,6 +215,9 @@ pub(super) struct NewState {
 pub(super) struct NewReplay {
     /// With which build.
     build_id: String,
+    /// On which double, by the SHA-256 of its report; without it, on one that this build can confirm
+    /// and nobody has tried, or else on the best.
+    double: Option<String>,
 }
 
 /// A replay.
@@ -276,6 +281,9 @@ pub(super) struct ReplayResult {
     stderr: String,
     /// What the worker said, above all why it could not be tried.
     message: String,
+    /// What the double's path reveals: `counted` with bits, or `uncounted` with a reason.
+    #[schema(value_type = Option<Object>)]
+    figure: Option<String>,
     /// How long it took.
     seconds: f64,
 }
@@ -340,7 +348,7 @@ pub(super) struct Settings {
     title: String,
     /// Reports and counts need a token.
     reporters_need_token: bool,
-    /// Reporters may fetch known doubles.
+    /// Whoever knows a signature may fetch its double; off unless an admin wants it.
     share_doubles: bool,
     /// How many doubles of a ticket are kept.
     doubles_kept: u32,
@@ -357,7 +365,7 @@ pub(super) struct NewSettings {
     title: Option<String>,
     /// Reports and counts need a token.
     reporters_need_token: Option<bool>,
-    /// Reporters may fetch known doubles.
+    /// Whoever knows a signature may fetch its double.
     share_doubles: Option<bool>,
     /// How many doubles of a ticket are kept: 1 to 100.
     doubles_kept: Option<u32>,
@@ -441,6 +449,8 @@ pub(super) struct Token {
     created: String,
     /// Who made it.
     created_by: String,
+    /// The user who answers for it, and with whom it ends.
+    owner: Option<String>,
     /// When it was last used.
     used: Option<String>,
     /// Since when it is worth nothing.
@@ -524,4 +534,19 @@ pub(super) struct AuditEntry {
     target: String,
     /// More about it.
     detail: String,
+}
+
+/// What strangers did in an hour.
+#[derive(ToSchema)]
+pub(super) struct Noise {
+    /// When the hour began.
+    hour: String,
+    /// What: `login.refused`, `double.download`.
+    action: String,
+    /// To what: a user who exists, a ticket; empty for all others together.
+    target: String,
+    /// How often.
+    count: i64,
+    /// The last time.
+    last: String,
 }

@@ -1,4 +1,4 @@
-//! The audit log: who did what, the newest first.
+//! The audit log: who did what, the newest first; and on its first page what strangers did, counted.
 
 use askama::Template;
 use axum::extract::{Query, State};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::{Answer, Layout, show};
 use crate::App;
 use crate::auth::Admin;
-use crate::store::AuditEntry;
+use crate::store::{AuditEntry, Noise};
 
 /// How many lines a page has.
 const PAGE: u32 = 100;
@@ -19,6 +19,7 @@ struct AuditPage {
     entries: Vec<AuditEntry>,
     older: Option<i64>,
     later: bool,
+    noise: Vec<Noise>,
 }
 
 /// Where to go on.
@@ -36,5 +37,9 @@ pub async fn page(
     let entries = app.store().audit(before, PAGE).await?;
     let older = entries.last().map(|entry| entry.id).filter(|_| entries.len() == PAGE as usize);
     let layout = Layout::of(&app, &session, "audit").await?;
-    show(&AuditPage { layout, entries, older, later: before.is_some() })
+    let noise = match before {
+        None => app.store().noise(PAGE).await?,
+        Some(_) => Vec::new(),
+    };
+    show(&AuditPage { layout, entries, older, later: before.is_some(), noise })
 }

@@ -13,7 +13,7 @@ use super::{Answer, Layout, go, show, spark};
 use crate::App;
 use crate::auth::{Form, Maintainer};
 use crate::clock::Moment;
-use crate::store::{self, Ticket, TicketId};
+use crate::store::{self, Double, Ticket, TicketId};
 
 /// Events of a build, as a line of a table.
 struct BuildLine {
@@ -31,7 +31,7 @@ struct ReportLine {
     at: String,
     leak: String,
     percent: String,
-    state: &'static str,
+    state: String,
     signed: bool,
 }
 
@@ -74,12 +74,7 @@ pub async fn page(
         at: double.at.words(),
         leak: double.leak_words.clone(),
         percent: percent(double.leak_percent),
-        state: match (double.confirmed, double.kept) {
-            (Some(true), _) => "confirmed by a replay",
-            (Some(false), _) => "did not fail when replayed",
-            (None, true) => "kept",
-            (None, false) => "dropped for a better one",
-        },
+        state: state_of(double),
         signed: double.signer.is_some(),
     });
     show(&TicketPage {
@@ -94,6 +89,20 @@ pub async fn page(
         double,
         ticket,
     })
+}
+
+/// What is known here about a report's double.
+fn state_of(double: &Double) -> String {
+    let words = match (double.confirmed, double.measured_bits, double.kept) {
+        (Some(true), Some(counted), _) => {
+            return format!("confirmed by a replay, its path counted here as {}", bits(counted));
+        }
+        (Some(true), None, _) => "confirmed by a replay, its figure not counted here",
+        (Some(false), ..) => "did not fail so when replayed",
+        (None, _, true) => "not tried here",
+        (None, _, false) => "dropped, as there are others",
+    };
+    words.to_owned()
 }
 
 /// A note, as it is typed.

@@ -165,6 +165,8 @@ pub async fn part(
 #[derive(Deserialize)]
 pub struct Chosen {
     build: String,
+    /// The double, where a certain one is meant.
+    double: Option<String>,
 }
 
 /// Asks for a replay.
@@ -175,7 +177,8 @@ pub async fn replay(
     Form(chosen): Form<Chosen>,
 ) -> Answer {
     let id: TicketId = id.parse()?;
-    app.store().request_replay(&session.user.name, id, &chosen.build).await?;
+    let double = chosen.double.as_deref().filter(|it| !it.is_empty());
+    app.store().request_replay(&session.user.name, id, &chosen.build, double).await?;
     go(&format!("/tickets/{id}#work"))
 }
 

@@ -12,7 +12,7 @@ use super::Dialect;
 /// A version: its number, its name, how to get there and how to get back.
 type Version = (i64, &'static str, &'static str, &'static str);
 
-const SQLITE: [Version; 3] = [
+const SQLITE: [Version; 5] = [
     (
         1,
         "first",
@@ -31,9 +31,21 @@ const SQLITE: [Version; 3] = [
         include_str!("../../migrations/sqlite/0003_news.up.sql"),
         include_str!("../../migrations/sqlite/0003_news.down.sql"),
     ),
+    (
+        4,
+        "seen_here",
+        include_str!("../../migrations/sqlite/0004_seen_here.up.sql"),
+        include_str!("../../migrations/sqlite/0004_seen_here.down.sql"),
+    ),
+    (
+        5,
+        "people_and_strangers",
+        include_str!("../../migrations/sqlite/0005_people_and_strangers.up.sql"),
+        include_str!("../../migrations/sqlite/0005_people_and_strangers.down.sql"),
+    ),
 ];
 
-const POSTGRES: [Version; 3] = [
+const POSTGRES: [Version; 5] = [
     (
         1,
         "first",
@@ -51,6 +63,18 @@ const POSTGRES: [Version; 3] = [
         "news",
         include_str!("../../migrations/postgres/0003_news.up.sql"),
         include_str!("../../migrations/postgres/0003_news.down.sql"),
+    ),
+    (
+        4,
+        "seen_here",
+        include_str!("../../migrations/postgres/0004_seen_here.up.sql"),
+        include_str!("../../migrations/postgres/0004_seen_here.down.sql"),
+    ),
+    (
+        5,
+        "people_and_strangers",
+        include_str!("../../migrations/postgres/0005_people_and_strangers.up.sql"),
+        include_str!("../../migrations/postgres/0005_people_and_strangers.down.sql"),
     ),
 ];
 

@@ -8,6 +8,7 @@ mod builds;
 mod links;
 mod list;
 mod migrations;
+mod noise;
 mod people;
 mod replays;
 mod retention;
@@ -32,9 +33,10 @@ use crate::error::Error;
 
 pub use builds::{Build, NewBuild};
 pub use links::{Link, LinkState};
+pub use noise::Noise;
 pub(crate) use people::secret as random_name;
 pub use people::{Role, Session, Token, User};
-pub use replays::{Job, Outcome, Replay, ReplayFrame, ReplayResult, ReplayState};
+pub use replays::{Figure, Job, Outcome, Replay, ReplayFrame, ReplayResult, ReplayState};
 pub use retention::{Retention, Swept};
 pub use settings::{AuditEntry, Settings, TrackerSettings};
 pub use submit::{Counted, KnownDouble, Submission, Submitted};
@@ -139,7 +141,7 @@ impl Store {
                             .execute(
                                 "PRAGMA busy_timeout = 20000; PRAGMA journal_mode = WAL; \
                                  PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
-                                 PRAGMA cache_size = -32000; PRAGMA temp_store = MEMORY;",
+                                 PRAGMA cache_size = -8000; PRAGMA temp_store = MEMORY;",
                             )
                             .await?;
                         Ok(())
@@ -237,6 +239,7 @@ trait Columns {
     fn number(&self, name: &str) -> Result<i64, Error>;
     fn maybe_number(&self, name: &str) -> Result<Option<i64>, Error>;
     fn figure(&self, name: &str) -> Result<f64, Error>;
+    fn maybe_figure(&self, name: &str) -> Result<Option<f64>, Error>;
     fn moment(&self, name: &str) -> Result<Moment, Error> {
         self.number(name).map(Moment)
     }
@@ -259,6 +262,9 @@ impl Columns for AnyRow {
         Ok(self.try_get(name)?)
     }
     fn figure(&self, name: &str) -> Result<f64, Error> {
+        Ok(self.try_get(name)?)
+    }
+    fn maybe_figure(&self, name: &str) -> Result<Option<f64>, Error> {
         Ok(self.try_get(name)?)
     }
 }

@@ -13,9 +13,10 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use rand::RngCore;
 use rand::rngs::OsRng;
 use serde::{Deserialize, Serialize};
+use sqlx::AnyConnection;
 use sqlx::any::AnyRow;
 use stunt_parcel::Digest;
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 
 use super::settings::note_action;
 use super::{Columns, Error, Store};
@@ -106,6 +107,8 @@ pub struct Token {
     pub created: Moment,
     /// Who made it.
     pub created_by: String,
+    /// The user who answers for it, and with whom it ends; none for one of the command line.
+    pub owner: Option<String>,
     /// When it was last used, to the hour.
     pub used: Option<Moment>,
     /// Since when it is worth nothing.
@@ -133,6 +136,8 @@ async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 
 /// The hash of a password.
 async fn hash_password(password: String) -> Result<String, Error> {
+    #[cfg(test)]
+    tests::HASHED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
     let hash = aside(move || {
         Argon2::default().hash_password(password.as_bytes()).map(|hash| hash.to_string())
     });
@@ -140,8 +145,14 @@ async fn hash_password(password: String) -> Result<String, Error> {
     hash.await.ok_or_else(failed)?.map_err(|_| failed())
 }
 
+/// A hash of nothing that anybody knows: a name that does not exist is compared with it, once, as one
+/// that does with its own.
+static NOBODYS: OnceCell<String> = OnceCell::const_new();
+
 /// Whether a password has this hash.
 async fn verify(password: String, hash: String) -> bool {
+    #[cfg(test)]
+    tests::HASHED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
     let verified = aside(move || {
         PasswordHash::new(&hash)
             .is_ok_and(|hash| Argon2::default().verify_password(password.as_bytes(), &hash).is_ok())
@@ -227,7 +238,8 @@ impl Store {
         writing.commit().await
     }
 
-    /// Changes what a user may do; `None` ends all of it. The last admin stays one.
+    /// Changes what a user may do; `None` ends all of it. Sessions end, and tokens that may do more than
+    /// their user. The last admin stays one.
     pub async fn set_role(&self, by: &str, name: &str, role: Option<Role>) -> Result<(), Error> {
         if role == Some(Role::Reporter) {
             return Err(Error::Invalid("a user is a maintainer or an admin".to_owned()));
@@ -253,6 +265,13 @@ impl Store {
         }
         let sql = "DELETE FROM sessions WHERE user_id IN (SELECT id FROM users WHERE name = $1)";
         sqlx::query(sql).bind(name).execute(writing.on()).await?;
+        for token in tokens_of(writing.on(), name).await? {
+            if role.is_none_or(|role| token.role > role) {
+                let sql = "UPDATE tokens SET revoked = $1 WHERE id = $2";
+                sqlx::query(sql).bind(now.0).bind(token.id).execute(writing.on()).await?;
+                note_action(writing.on(), now, by, "token.revoke", &token.name, name).await?;
+            }
+        }
         let detail = role.map_or("disabled", Role::word);
         note_action(writing.on(), now, by, "user.role", name, detail).await?;
         writing.commit().await
@@ -265,20 +284,22 @@ impl Store {
         name: &str,
         password: &str,
     ) -> Result<Option<(Session, String)>, Error> {
+        // Made before anybody is looked for, so that who comes first learns nothing by it.
+        let nobodys = NOBODYS.get_or_try_init(|| hash_password(secret())).await?;
         let sql = "SELECT id, name, role, created, disabled, password FROM users WHERE name = $1";
         let row = sqlx::query(sql).bind(name).fetch_optional(self.reading()).await?;
         let (found, hash) = match &row {
             Some(row) => (Some(user(row)?), row.text("password")?),
-            // Of nothing; it takes as long to compare with.
-            None => (None, hash_password(secret()).await?),
+            None => (None, nobodys.clone()),
         };
+        let known = found.as_ref().map(|user| user.name.clone()).unwrap_or_default();
         let right = verify(password.to_owned(), hash).await;
         let now = self.now();
         let user = found.filter(|user| right && user.disabled.is_none());
         let mut writing = self.writing().await?;
         let Some(user) = user else {
-            let name = crate::grouping::cut(name);
-            note_action(writing.on(), now, "nobody", "login.refused", &name, "").await?;
+            // Names that do not exist are one: strangers could make up any number.
+            super::noise::count(writing.on(), now, "login.refused", &known).await?;
             writing.commit().await?;
             return Ok(None);
         };
@@ -325,10 +346,25 @@ impl Store {
         writing.commit().await
     }
 
-    /// Makes a token; its secret is shown now and never again.
+    /// Makes a token; its secret is shown now and never again. Who makes it answers for it, if that is
+    /// a user.
     pub async fn add_token(
         &self,
         by: &str,
+        name: &str,
+        role: Role,
+    ) -> Result<(Token, String), Error> {
+        let sql = "SELECT name FROM users WHERE name = $1";
+        let user = sqlx::query(sql).bind(by).fetch_optional(self.reading()).await?;
+        let user = user.map(|row| row.text("name")).transpose()?;
+        self.add_token_for(by, user.as_deref(), name, role).await
+    }
+
+    /// The same for whoever answers for it: the user behind the token that makes it.
+    pub async fn add_token_for(
+        &self,
+        by: &str,
+        owner: Option<&str>,
         name: &str,
         role: Role,
     ) -> Result<(Token, String), Error> {
@@ -349,15 +385,32 @@ impl Store {
             .fetch_one(writing.on())
             .await?
             .number("id")?;
+        if let Some(owner) = owner {
+            let sql = "SELECT COUNT(*) AS n FROM users WHERE name = $1 AND disabled IS NOT NULL";
+            if sqlx::query(sql).bind(owner).fetch_one(writing.on()).await?.number("n")? > 0 {
+                return Err(Error::Conflict("whoever would answer for it is disabled".to_owned()));
+            }
+            let sql = "UPDATE tokens SET owner = $1 WHERE id = $2";
+            sqlx::query(sql).bind(owner).bind(id).execute(writing.on()).await?;
+        }
         note_action(writing.on(), now, by, "token.add", &name, role.word()).await?;
         writing.commit().await?;
-        let created_by = by.to_owned();
-        Ok((Token { id, name, role, created: now, created_by, used: None, revoked: None }, secret))
+        let token = Token {
+            id,
+            name,
+            role,
+            created: now,
+            created_by: by.to_owned(),
+            owner: owner.map(str::to_owned),
+            used: None,
+            revoked: None,
+        };
+        Ok((token, secret))
     }
 
     /// All tokens, the newest first.
     pub async fn tokens(&self) -> Result<Vec<Token>, Error> {
-        let sql = "SELECT id, name, role, created, created_by, used, revoked FROM tokens \
+        let sql = "SELECT id, name, role, created, created_by, owner, used, revoked FROM tokens \
                    ORDER BY id DESC";
         sqlx::query(sql).fetch_all(self.reading()).await?.iter().map(token).collect()
     }
@@ -373,10 +426,12 @@ impl Store {
         writing.commit().await
     }
 
-    /// The token with this secret, if it is worth something.
+    /// The token with this secret, if it is worth something: it is not revoked, and whoever answers for
+    /// it may still do something.
     pub async fn token(&self, secret: &str) -> Result<Option<Token>, Error> {
-        let sql = "SELECT id, name, role, created, created_by, used, revoked FROM tokens \
-                   WHERE digest = $1 AND revoked IS NULL";
+        let sql = "SELECT id, name, role, created, created_by, owner, used, revoked FROM tokens \
+                   WHERE digest = $1 AND revoked IS NULL AND NOT EXISTS (SELECT 1 FROM users \
+                   WHERE users.name = tokens.owner AND users.disabled IS NOT NULL)";
         let row = sqlx::query(sql).bind(hash_of(secret)).fetch_optional(self.reading()).await?;
         let Some(found) = row.map(|row| token(&row)).transpose()? else { return Ok(None) };
         let now = self.now();
@@ -391,6 +446,13 @@ impl Store {
     }
 }
 
+/// The tokens that a user answers for and that are worth something.
+async fn tokens_of(on: &mut AnyConnection, name: &str) -> Result<Vec<Token>, Error> {
+    let sql = "SELECT id, name, role, created, created_by, owner, used, revoked FROM tokens \
+               WHERE owner = $1 AND revoked IS NULL ORDER BY id";
+    sqlx::query(sql).bind(name).fetch_all(on).await?.iter().map(token).collect()
+}
+
 fn token(row: &AnyRow) -> Result<Token, Error> {
     Ok(Token {
         id: row.number("id")?,
@@ -398,6 +460,7 @@ fn token(row: &AnyRow) -> Result<Token, Error> {
         role: row.text("role")?.parse()?,
         created: row.moment("created")?,
         created_by: row.text("created_by")?,
+        owner: row.maybe_text("owner")?,
         used: row.maybe_moment("used")?,
         revoked: row.maybe_moment("revoked")?,
     })
@@ -409,6 +472,37 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::Clock;
+    use crate::store::Place;
+
+    /// How many passwords were hashed or compared.
+    pub(super) static HASHED: AtomicUsize = AtomicUsize::new(0);
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn attack_tell_names_by_the_time_of_a_login() {
+        let folder = std::env::temp_dir().join(secret());
+        std::fs::create_dir(&folder).unwrap();
+        let place = Place::Sqlite(folder.join("stunt.db"));
+        let store = Store::open(&place, Clock::Host).await.unwrap();
+        for name in ["anna", "gone"] {
+            store.add_user("setup", name, "correct horse", Role::Admin).await.unwrap();
+        }
+        store.set_role("anna", "gone", None).await.unwrap();
+        // The first one makes what names that do not exist are compared with, whoever it is.
+        assert!(store.log_in("nobody", "battery staple").await.unwrap().is_none());
+        // Time goes by hashes: each takes as long as all the rest a hundred times.
+        for name in ["anna", "nobody", "gone", "", "anna "] {
+            let before = HASHED.load(Ordering::SeqCst);
+            assert!(store.log_in(name, "battery staple").await.unwrap().is_none());
+            assert_eq!(HASHED.load(Ordering::SeqCst) - before, 1, "{name:?}");
+        }
+        // What it is compared with is as dear as what a user has.
+        let mine = hash_password("correct horse".to_owned()).await.unwrap();
+        let cost = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
+        assert_eq!(cost(NOBODYS.get().unwrap()), cost(&mine));
+        store.close().await;
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn few_passwords_are_hashed_at_a_time() {

@@ -3,16 +3,19 @@
 //! Always: a job belongs to one worker at a time, for as long as its lease says; when a worker is
 //! gone, another takes the job, a few times at most. A result is written once.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sqlx::AssertSqlSafe;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe};
+use stunt_report::Frame;
 
 use super::settings::note_action;
 use super::submit::BEST;
 use super::{Columns, Error, Store, TicketId};
 use crate::clock::Moment;
+use crate::grouping::{self, cut};
 
 /// How often a job is begun before it is given up.
 const TRIES: i64 = 3;
@@ -85,6 +88,45 @@ pub struct ReplayFrame {
     pub offset: String,
 }
 
+impl ReplayFrame {
+    /// The same as reports have it.
+    fn as_reported(&self) -> Frame {
+        let digits = self.offset.trim_start_matches("0x");
+        Frame {
+            module: cut(&self.module),
+            build_id: None,
+            offset: u64::from_str_radix(digits, 16).unwrap_or(0),
+            symbol: self.symbol.as_deref().map(cut),
+            location: self.location.as_deref().map(cut),
+        }
+    }
+}
+
+/// What the double reveals, as counted here: the path that it takes, all of its bytes taken for
+/// private. A report's own figure may be lower, if its double was drawn from more than one path; the
+/// report does not hold what it takes to see that, so it is shown, and nothing is ranked by it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Figure {
+    /// So many bits.
+    Counted(f64),
+    /// It could not be counted; this is why.
+    Uncounted(String),
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Figure::Counted(bits) => {
+                write!(f, "A double that takes this path reveals {bits:.2} bits, as counted here.")
+            }
+            Figure::Uncounted(why) => {
+                write!(f, "What it reveals could not be counted here: {why}.")
+            }
+        }
+    }
+}
+
 /// What came of a replay.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ReplayResult {
@@ -102,6 +144,9 @@ pub struct ReplayResult {
     pub stderr: String,
     /// What the worker said, above all why it could not be tried.
     pub message: String,
+    /// What the double reveals, where it failed as reported.
+    #[serde(default)]
+    pub figure: Option<Figure>,
     /// How long it took.
     pub seconds: f64,
 }
@@ -167,12 +212,15 @@ fn replay(row: &AnyRow) -> Result<Replay, Error> {
 }
 
 impl Store {
-    /// Asks for a replay of a ticket's best double with a build.
+    /// Asks for a replay with a build: of the double that is named; or else of one that this build can
+    /// confirm and nobody has tried, the least revealing first if it says the truth; or else of the
+    /// best.
     pub async fn request_replay(
         &self,
         by: &str,
         ticket: TicketId,
         build_id: &str,
+        double: Option<&str>,
     ) -> Result<Replay, Error> {
         let build = self.build(build_id).await?;
         let now = self.now();
@@ -183,12 +231,19 @@ impl Store {
             return Err(Error::Conflict("100 replays are waiting; try again later".to_owned()));
         }
         let sql = format!(
-            "SELECT digest FROM doubles WHERE ticket = $1 AND kept = 1 ORDER BY {BEST} LIMIT 1"
+            "SELECT digest FROM doubles WHERE ticket = $1 AND kept = 1 \
+             AND ($2 = '' OR digest = $2) \
+             ORDER BY CASE WHEN confirmed IS NULL AND build_id = $3 THEN 0 ELSE 1 END, \
+             CASE WHEN confirmed IS NULL AND build_id = $3 THEN leak_bits ELSE 0 END, {BEST} LIMIT 1"
         );
-        let double =
-            sqlx::query(AssertSqlSafe(sql)).bind(ticket.0).fetch_optional(writing.on()).await?;
+        let found = sqlx::query(AssertSqlSafe(sql))
+            .bind(ticket.0)
+            .bind(double.unwrap_or(""))
+            .bind(&build.build_id)
+            .fetch_optional(writing.on())
+            .await?;
         let none = || Error::Conflict("the ticket has no double that could be replayed".to_owned());
-        let double = double.ok_or_else(none)?.text("digest")?;
+        let double = found.ok_or_else(none)?.text("digest")?;
         let sql = "INSERT INTO replays (ticket, build_id, double_digest, requested_by, at, state, \
                    tries) VALUES ($1, $2, $3, $4, $5, 'waiting', 0) RETURNING id, ticket, \
                    build_id, double_digest, requested_by, at, state, finished, result";
@@ -281,6 +336,7 @@ impl Store {
         result: &ReplayResult,
     ) -> Result<(), Error> {
         let now = self.now();
+        let result = &result.clone().sound();
         let text = serde_json::to_string(result).map_err(|_| Error::Unknown("result"))?;
         let mut writing = self.writing().await?;
         let sql = "UPDATE replays SET state = 'done', finished = $1, result = $2 WHERE id = $3 \
@@ -301,21 +357,18 @@ impl Store {
             Outcome::Different | Outcome::NoFailure => false,
             Outcome::Untried => return writing.commit().await,
         };
-        let sql = "UPDATE doubles SET confirmed = $1 WHERE digest = $2 AND build_id = $3";
-        let own = sqlx::query(sql)
-            .bind(i64::from(fails))
-            .bind(double)
-            .bind(&build)
-            .execute(writing.on())
-            .await?;
-        if own.rows_affected() > 0 {
+        let sql = "SELECT COUNT(*) AS n FROM doubles WHERE digest = $1 AND build_id = $2";
+        let own = sqlx::query(sql).bind(&double).bind(&build).fetch_one(writing.on()).await?;
+        let own = own.number("n")? > 0;
+        if own {
+            judge(writing.on(), ticket, &double, result, now).await?;
             super::submit::keep_best(writing.on(), ticket).await?;
         }
         if fails {
             let sql = "UPDATE tickets SET proposed_build = NULL \
                        WHERE id = $1 AND proposed_build = $2";
             sqlx::query(sql).bind(ticket).bind(&build).execute(writing.on()).await?;
-        } else if own.rows_affected() == 0 && result.outcome == Outcome::NoFailure {
+        } else if !own && result.outcome == Outcome::NoFailure {
             let sql = "UPDATE tickets SET proposed_build = $1 WHERE id = $2 AND state <> 'fixed'";
             sqlx::query(sql).bind(&build).bind(ticket).execute(writing.on()).await?;
         }
@@ -323,7 +376,58 @@ impl Store {
     }
 }
 
+/// What a replay with a double's own build says about that double, and about its ticket. A double
+/// that fails as its report says, but at another place than its ticket is about, came here by a
+/// stack that was made up: it is as bad as one that does not fail. So is one whose own build is
+/// another than its stack says.
+async fn judge(
+    on: &mut AnyConnection,
+    ticket: i64,
+    double: &str,
+    result: &ReplayResult,
+    now: Moment,
+) -> Result<(), Error> {
+    let sql = "SELECT grouping_key, described FROM tickets WHERE id = $1";
+    let row = sqlx::query(sql).bind(ticket).fetch_one(&mut *on).await?;
+    let frames: Vec<Frame> = result.frames.iter().map(ReplayFrame::as_reported).collect();
+    let same = result.outcome == Outcome::Same;
+    let confirmed = same && grouping::belongs(&row.text("grouping_key")?, &frames);
+    let bits = match &result.figure {
+        Some(Figure::Counted(bits)) if confirmed => Some(*bits),
+        _ => None,
+    };
+    let sql = "UPDATE doubles SET confirmed = $1, measured_bits = NULL, \
+               confirmed_at = CASE WHEN confirmed = 1 THEN confirmed_at ELSE $2 END \
+               WHERE digest = $3";
+    let query = sqlx::query(sql).bind(i64::from(confirmed)).bind(now.0).bind(double);
+    query.execute(&mut *on).await?;
+    if let Some(bits) = bits {
+        let sql = "UPDATE doubles SET measured_bits = $1 WHERE digest = $2";
+        sqlx::query(sql).bind(bits).bind(double).execute(&mut *on).await?;
+    }
+    // What was seen here describes the ticket from now on.
+    if let Some(words) = &result.failure
+        && confirmed
+        && row.number("described")? == 0
+    {
+        let frames = serde_json::to_string(&frames).map_err(|_| Error::Unknown("stack"))?;
+        let sql = "UPDATE tickets SET words = $1, frames = $2, described = 1 WHERE id = $3";
+        sqlx::query(sql).bind(cut(words)).bind(frames).bind(ticket).execute(on).await?;
+    }
+    Ok(())
+}
+
 impl ReplayResult {
+    /// The same without a count that is none.
+    fn sound(mut self) -> ReplayResult {
+        if let Some(Figure::Counted(bits)) = self.figure
+            && !(bits.is_finite() && bits >= 0.0)
+        {
+            self.figure = Some(Figure::Uncounted("the count is no number of bits".to_owned()));
+        }
+        self
+    }
+
     /// A result that is none.
     #[must_use]
     pub fn untried(why: &str) -> ReplayResult {
@@ -335,6 +439,7 @@ impl ReplayResult {
             stdout: String::new(),
             stderr: String::new(),
             message: why.to_owned(),
+            figure: None,
             seconds: 0.0,
         }
     }

@@ -38,11 +38,15 @@ pub struct Swept {
     pub sessions: u64,
     /// Lines of the audit log.
     pub audit: u64,
+    /// Counts of what strangers did.
+    pub noise: u64,
     /// Names of programs that no ticket has any more.
     pub programs: u64,
 }
 
 const DAY: Duration = Duration::from_secs(86_400);
+/// How long counts of what strangers did are kept.
+const NOISE: Duration = Duration::from_secs(90 * 86_400);
 /// How many rows one transaction removes.
 const BITE: i64 = 500;
 
@@ -95,6 +99,13 @@ impl Store {
             .bite(
                 "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < $1 LIMIT $2)",
                 before(retention.audit_days),
+            )
+            .await?;
+        swept.noise += self
+            .bite(
+                "DELETE FROM noise WHERE hour IN (SELECT DISTINCT hour FROM noise \
+                 WHERE hour < $1 LIMIT $2)",
+                now.minus(NOISE).0.div_euclid(3_600_000),
             )
             .await?;
         // A report that is under way has named its program, and has no ticket yet.

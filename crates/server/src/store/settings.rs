@@ -20,9 +20,10 @@ pub struct Settings {
     pub title: String,
     /// Reports and counts need a token.
     pub reporters_need_token: bool,
-    /// Reporters may fetch the double of a failure that is known already.
+    /// Whoever knows the signature of a failure may fetch its double. Off, until an admin wants it:
+    /// a double still tells something of somebody's input, and a signature is no secret.
     pub share_doubles: bool,
-    /// How many of the least revealing doubles of a ticket are kept, at least one.
+    /// How many of the best doubles of a ticket are kept, at least one; one to be tried comes on top.
     pub doubles_kept: u32,
     /// What is removed when.
     pub retention: Retention,
@@ -36,7 +37,7 @@ impl Default for Settings {
         Settings {
             title: "stunt".to_owned(),
             reporters_need_token: false,
-            share_doubles: true,
+            share_doubles: false,
             doubles_kept: 3,
             retention: Retention::default(),
             tracker: None,

@@ -20,9 +20,15 @@ use crate::grouping::{self, cut};
 
 /// A ticket's leak while it has no double: worse than any.
 pub(super) const NO_DOUBLE: f64 = 1e300;
-/// The best double first. One that did not fail when it was replayed is behind all others; bits
-/// compare between doubles of unlike lengths, and percentages do not.
-pub(super) const BEST: &str = "COALESCE(confirmed, 1) DESC, leak_bits, at";
+/// The best double first: by what this server has seen, never by what a report says of itself. In
+/// front is what failed in a replay here and was counted here, by that count in bits (percentages of
+/// unlike lengths do not compare); then what failed here and could not be counted, in the order in
+/// which that was seen; then what nobody has tried, in the order in which it came; and at the end
+/// what did not fail.
+pub(super) const BEST: &str = "CASE WHEN confirmed = 1 AND measured_bits IS NOT NULL THEN 0 \
+     WHEN confirmed = 1 THEN 1 WHEN confirmed IS NULL THEN 2 ELSE 3 END, \
+     CASE WHEN confirmed = 1 THEN COALESCE(measured_bits, 0) ELSE 0 END, \
+     CASE WHEN confirmed = 1 THEN COALESCE(confirmed_at, 0) ELSE 0 END, at, digest";
 /// How many submissions share a transaction at most.
 const BATCH: usize = 128;
 /// How many may wait; who comes later waits outside.
@@ -74,7 +80,7 @@ pub struct KnownDouble {
     pub digest: Digest,
     /// The size of the report's file.
     pub bytes: u64,
-    /// What it reveals.
+    /// What it reveals: as counted here, or else as its report says.
     pub leak_bits: f64,
 }
 
@@ -234,9 +240,10 @@ impl Store {
     ) -> Result<Option<(TicketId, Option<KnownDouble>)>, Error> {
         let Some(ticket) = self.ticket_of(signature).await? else { return Ok(None) };
         // Who asks has one build, and a double of that build is the one that will fail there.
+        // What did not fail here is of no use to anybody.
         let sql = format!(
-            "SELECT digest, bytes, leak_bits FROM doubles WHERE ticket = $1 AND kept = 1 \
-             ORDER BY CASE WHEN build_id = (SELECT build_id FROM signatures \
+            "SELECT digest, bytes, COALESCE(measured_bits, leak_bits) AS bits FROM doubles \
+             WHERE ticket = $1 AND kept = 1 AND COALESCE(confirmed, 1) = 1 ORDER BY CASE WHEN build_id = (SELECT build_id FROM signatures \
              WHERE signature = $2) THEN 0 ELSE 1 END, {BEST} LIMIT 1"
         );
         let query = sqlx::query(AssertSqlSafe(sql)).bind(ticket.0).bind(signature);
@@ -245,7 +252,7 @@ impl Store {
             Ok::<_, Error>(KnownDouble {
                 digest: row.text("digest")?.parse().map_err(|_| Error::Unknown("digest"))?,
                 bytes: u64::try_from(row.number("bytes")?).unwrap_or(0),
-                leak_bits: row.figure("leak_bits")?,
+                leak_bits: row.figure("bits")?,
             })
         });
         Ok(Some((ticket, double.transpose()?)))
@@ -319,8 +326,11 @@ async fn new_report(
     meet(on, build.as_deref(), None, now).await?;
     let ticket = ticket_for(on, report, &program, build.as_deref(), now).await?;
     seen(on, ticket, build.as_deref(), None, now).await?;
+    // Who came first is told apart within a millisecond, too.
     let sql = "INSERT INTO doubles (digest, ticket, at, leak_bits, leak_percent, leak_words, \
-               bytes, build_id, signer, kept) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 1)";
+               bytes, build_id, signer, kept) SELECT $1, $2, \
+               CASE WHEN MAX(at) >= $3 THEN MAX(at) + 1 ELSE $3 END, $4, $5, $6, $7, $8, $9, 1 \
+               FROM doubles WHERE ticket = $2";
     sqlx::query(sql)
         .bind(digest)
         .bind(ticket)
@@ -339,7 +349,8 @@ async fn new_report(
     Ok(ticket)
 }
 
-/// The ticket of a report's failure, old or new, with what the report says about it.
+/// The ticket of a report's failure, old or new. The first report describes the ticket, until a
+/// replay here has seen the failure; whoever reports it later changes no word of that.
 async fn ticket_for(
     on: &mut AnyConnection,
     report: &Report,
@@ -349,22 +360,18 @@ async fn ticket_for(
 ) -> Result<i64, Error> {
     let name = grouping::name(report);
     let failure = &report.failure;
-    let frames = serde_json::to_string(&failure.frames).map_err(|_| Error::Unknown("stack"))?;
     let sql = "SELECT ticket FROM signatures WHERE signature = $1";
     let known = sqlx::query(sql).bind(&failure.signature).fetch_optional(&mut *on).await?;
     if let Some(row) = known {
-        // The newest report describes the ticket.
-        let ticket = row.number("ticket")?;
-        let sql = "UPDATE tickets SET words = $1, frames = $2 WHERE id = $3";
-        sqlx::query(sql).bind(cut(&failure.words)).bind(frames).bind(ticket).execute(on).await?;
-        return Ok(ticket);
+        return row.number("ticket");
     }
+    let frames = serde_json::to_string(&failure.frames).map_err(|_| Error::Unknown("stack"))?;
+    // The update changes nothing; it gives the row, whoever has made it.
     let sql = "INSERT INTO tickets (grouping_key, program, kind, title, words, frames, state, \
                first_seen, last_seen, count, leak) \
                VALUES ($1, $2, $3, $4, $5, $6, 'open', $7, $7, 0, $8) \
-               ON CONFLICT (grouping_key) DO UPDATE \
-               SET words = excluded.words, frames = excluded.frames RETURNING id";
-    let ticket = sqlx::query(sql)
+               ON CONFLICT (grouping_key) DO UPDATE SET kind = tickets.kind RETURNING id, count";
+    let row = sqlx::query(sql)
         .bind(&name.key)
         .bind(program)
         .bind(cut(&failure.kind))
@@ -374,8 +381,9 @@ async fn ticket_for(
         .bind(now.0)
         .bind(NO_DOUBLE)
         .fetch_one(&mut *on)
-        .await?
-        .number("id")?;
+        .await?;
+    // Whoever made it has counted its first event in the same transaction.
+    let (ticket, new) = (row.number("id")?, row.number("count")? == 0);
     let sql = "INSERT INTO signatures (signature, ticket, build_id, first_seen) \
                VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
     sqlx::query(sql)
@@ -385,22 +393,21 @@ async fn ticket_for(
         .bind(now.0)
         .execute(&mut *on)
         .await?;
-    index(on, ticket, report, &name.title).await?;
+    let mut texts: Vec<&str> = vec![&failure.signature];
+    if new {
+        texts.extend([name.title.as_str(), &report.program.name, &failure.kind, &failure.words]);
+        texts.extend(failure.frames.iter().take(8).filter_map(|frame| frame.symbol.as_deref()));
+    }
+    index(on, ticket, &texts).await?;
     Ok(ticket)
 }
 
-/// Makes a ticket findable by the words of a report.
-async fn index(
-    on: &mut AnyConnection,
-    ticket: i64,
-    report: &Report,
-    title: &str,
-) -> Result<(), Error> {
-    let failure = &report.failure;
-    let mut texts: Vec<&str> =
-        vec![title, &report.program.name, &failure.kind, &failure.words, &failure.signature];
-    texts.extend(failure.frames.iter().take(8).filter_map(|frame| frame.symbol.as_deref()));
-    let terms = grouping::terms(&texts);
+/// Makes a ticket findable by the words of these texts.
+async fn index(on: &mut AnyConnection, ticket: i64, texts: &[&str]) -> Result<(), Error> {
+    let terms = grouping::terms(texts);
+    if terms.is_empty() {
+        return Ok(());
+    }
     let rows: Vec<String> = (0..terms.len()).map(|n| format!("(${}, $1)", n + 2)).collect();
     let sql = format!(
         "INSERT INTO terms (term, ticket) VALUES {} ON CONFLICT DO NOTHING",
@@ -538,22 +545,26 @@ async fn tally(
     Ok(())
 }
 
-/// Keeps the files of the best reports and drops the others, as the settings say. What a report says
-/// of itself drives out no double that a replay has confirmed: only as many better ones that were
-/// confirmed, too, do.
+/// Keeps the files of the best reports and drops the others, as the settings say. One more is kept:
+/// of those that nobody has tried, the one that says to reveal least. It has a chance to be replayed,
+/// and lies about bits fight for that one place alone.
 pub(super) async fn keep_best(on: &mut AnyConnection, ticket: i64) -> Result<(), Error> {
     let keep = super::settings::doubles_kept(on).await?;
     let sql = format!(
-        "SELECT digest, leak_bits, confirmed FROM doubles WHERE ticket = $1 AND kept = 1 \
-         ORDER BY {BEST}"
+        "SELECT digest, leak_bits, confirmed, COALESCE(measured_bits, leak_bits) AS bits \
+         FROM doubles WHERE ticket = $1 AND kept = 1 ORDER BY {BEST}"
     );
     let rows = sqlx::query(AssertSqlSafe(sql)).bind(ticket).fetch_all(&mut *on).await?;
-    let mut confirmed = 0;
-    for (rank, row) in rows.iter().enumerate() {
-        let proved = row.maybe_number("confirmed")? == Some(1);
-        let stays = rank < keep || (proved && confirmed < keep);
-        confirmed += usize::from(proved);
-        if stays {
+    let mut challenger: Option<(f64, usize)> = None;
+    for (rank, row) in rows.iter().enumerate().skip(keep) {
+        let bits = row.figure("leak_bits")?;
+        let untried = row.maybe_number("confirmed")?.is_none();
+        if untried && challenger.is_none_or(|(least, _)| bits < least) {
+            challenger = Some((bits, rank));
+        }
+    }
+    for (rank, row) in rows.iter().enumerate().skip(keep) {
+        if challenger.is_some_and(|(_, stays)| stays == rank) {
             continue;
         }
         let digest = row.text("digest")?;
@@ -562,7 +573,7 @@ pub(super) async fn keep_best(on: &mut AnyConnection, ticket: i64) -> Result<(),
         let sql = "UPDATE doubles SET kept = 0 WHERE digest = $1";
         sqlx::query(sql).bind(&digest).execute(&mut *on).await?;
     }
-    let best = rows.first().map_or(Ok(NO_DOUBLE), |row| row.figure("leak_bits"))?;
+    let best = rows.first().map_or(Ok(NO_DOUBLE), |row| row.figure("bits"))?;
     let sql = "UPDATE tickets SET leak = $1 WHERE id = $2";
     sqlx::query(sql).bind(best).bind(ticket).execute(on).await?;
     Ok(())

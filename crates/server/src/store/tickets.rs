@@ -240,7 +240,7 @@ pub struct TicketRow {
     pub first_seen: Moment,
     /// The last event.
     pub last_seen: Moment,
-    /// What the best double reveals, in bits.
+    /// What the best double reveals, in bits: as counted here, or else as its report says.
     pub leak_bits: Option<f64>,
     /// A build in which a replay no longer fails, while nobody said that it is fixed.
     pub proposed_build: Option<String>,
@@ -318,9 +318,11 @@ pub struct Double {
     pub digest: String,
     /// When it came.
     pub at: Moment,
-    /// What it reveals, in bits: doubles of one ticket are ranked by it.
+    /// What it reveals, in bits, as its report says.
     pub leak_bits: f64,
-    /// The same in percent of the double's own bits.
+    /// What its path reveals, in bits, as counted here in a replay: confirmed doubles are ranked by it.
+    pub measured_bits: Option<f64>,
+    /// What its report says, in percent of the double's own bits.
     pub leak_percent: f64,
     /// What it reveals, in words.
     pub leak_words: String,
@@ -355,10 +357,13 @@ pub struct Ticket {
     /// What the list shows.
     #[serde(flatten)]
     pub row: TicketRow,
-    /// The failure as the newest report says it: `SIGSEGV in field (parser.c:12)`.
+    /// The failure as a replay here has seen it, or else as the first report says it: `SIGSEGV in
+    /// field (parser.c:12)`.
     pub words: String,
-    /// The call stack of the newest report, from the failing frame outward.
+    /// Its call stack, from the failing frame outward.
     pub frames: Vec<Frame>,
+    /// Whether a replay here has seen these words and frames.
+    pub described_here: bool,
     /// The signatures of all builds that failed.
     pub signatures: Vec<String>,
     /// When it was said to be fixed.
@@ -466,7 +471,7 @@ impl Store {
     pub async fn ticket(&self, id: TicketId) -> Result<Ticket, Error> {
         let sql = "SELECT t.id, t.title, t.program, t.kind, t.state, t.count, t.first_seen, \
                    t.last_seen, t.leak, t.proposed_build, t.words, t.frames, t.fixed_at, \
-                   t.fixed_build FROM tickets t WHERE t.id = $1";
+                   t.fixed_build, t.described FROM tickets t WHERE t.id = $1";
         let found = sqlx::query(sql).bind(id.0).fetch_optional(self.reading()).await?;
         let found = found.ok_or(Error::NotFound("ticket"))?;
         let mut rows = [row(&found)?];
@@ -477,6 +482,7 @@ impl Store {
             row: head,
             words: found.text("words")?,
             frames: frames.map_err(|_| Error::Unknown("call stack"))?,
+            described_here: found.number("described")? != 0,
             signatures: self.signatures(id).await?,
             fixed_at: found.maybe_moment("fixed_at")?,
             fixed_build: found.maybe_text("fixed_build")?,
@@ -530,7 +536,7 @@ impl Store {
 
     async fn doubles(&self, id: TicketId) -> Result<Vec<Double>, Error> {
         let sql = format!(
-            "SELECT digest, at, leak_bits, leak_percent, leak_words, bytes, build_id, signer, \
+            "SELECT digest, at, leak_bits, measured_bits, leak_percent, leak_words, bytes, build_id, signer, \
              confirmed, kept FROM doubles WHERE ticket = $1 ORDER BY kept DESC, {BEST} LIMIT 50"
         );
         let rows = sqlx::query(AssertSqlSafe(sql)).bind(id.0).fetch_all(self.reading()).await?;
@@ -539,6 +545,7 @@ impl Store {
                 digest: row.text("digest")?,
                 at: row.moment("at")?,
                 leak_bits: row.figure("leak_bits")?,
+                measured_bits: row.maybe_figure("measured_bits")?,
                 leak_percent: row.figure("leak_percent")?,
                 leak_words: row.text("leak_words")?,
                 bytes: row.number("bytes")?,

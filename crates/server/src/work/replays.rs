@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 use crate::App;
 use crate::error::Error;
-use crate::store::{Job, Outcome, ReplayFrame, ReplayResult};
+use crate::store::{Figure, Job, Outcome, ReplayFrame, ReplayResult};
 
 /// How often the worker looks for a job.
 const LOOK: Duration = Duration::from_millis(500);
@@ -136,10 +136,10 @@ async fn one(app: &App, worker: &Worker, scratch: &Path, job: &Job) -> Result<Re
         json: 1 << 20,
         doubles: app.limits().unpacked as u64,
     };
-    let Ok(opened) = Report::from_bytes(&file, limits) else {
+    let Ok(report) = Report::check(&file, limits) else {
         return Ok(ReplayResult::untried("the report cannot be read by this version"));
     };
-    let name = &opened.report.program.name;
+    let name = &report.program.name;
     let plain = |c: char| c != '/' && c != '\0';
     if name.is_empty() || name == "." || name == ".." || !name.chars().all(plain) {
         return Ok(ReplayResult::untried("the report names no program"));
@@ -165,6 +165,7 @@ async fn one(app: &App, worker: &Worker, scratch: &Path, job: &Job) -> Result<Re
         .env("LANG", "C.UTF-8")
         .env("HOME", &within.0)
         .env("TMPDIR", &within.0)
+        .env("XDG_RUNTIME_DIR", &within.0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -187,12 +188,13 @@ impl Drop for Group {
     }
 }
 
-/// Waits for the worker, and reads what it says.
+/// Waits for the worker, and reads what it says: how the run ended, and then what the double reveals.
+/// The first is worth something without the second.
 async fn watch(mut child: Child, patience: Duration) -> ReplayResult {
     let group = child.id().and_then(|id| i32::try_from(id).ok()).map(Group);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (mut said, mut complained) = (Vec::new(), Vec::new());
     let read = async {
-        let (mut said, mut complained) = (Vec::new(), Vec::new());
         let out = async {
             if let Some(stdout) = stdout {
                 let _ = stdout.take(MOST).read_to_end(&mut said).await;
@@ -204,18 +206,19 @@ async fn watch(mut child: Child, patience: Duration) -> ReplayResult {
             }
         };
         tokio::join!(out, err);
-        (said, complained)
     };
-    let ended = tokio::time::timeout(patience, read).await;
+    let in_time = tokio::time::timeout(patience, read).await.is_ok();
     drop(group);
     let status = child.wait().await;
-    let Ok((said, complained)) = ended else {
-        return ReplayResult::untried("the replay did not end in time");
-    };
     let message = shown(&complained);
-    match serde_json::from_slice::<Said>(&said) {
-        Ok(said) => said.result(message),
-        Err(_) => {
+    let mut lines = said.split(|&byte| byte == b'\n');
+    match lines.next().map(serde_json::from_slice::<Said>) {
+        Some(Ok(said)) => {
+            let counted = lines.next().map(serde_json::from_slice::<Counted>);
+            said.result(message, counted.and_then(Result::ok))
+        }
+        _ if !in_time => ReplayResult::untried("the replay did not end in time"),
+        _ => {
             let why = status.map_or_else(|error| error.to_string(), |status| status.to_string());
             let why = if message.is_empty() { format!("the worker ended: {why}") } else { message };
             ReplayResult::untried(&why)
@@ -231,7 +234,17 @@ fn shown(bytes: &[u8]) -> String {
     lines.join("\n")
 }
 
-/// What a worker prints.
+/// What a worker prints in its second line.
+#[derive(Deserialize)]
+struct Counted {
+    /// What the double's path reveals.
+    bits: Option<f64>,
+    /// Why that is not known.
+    #[serde(default)]
+    why: String,
+}
+
+/// What a worker prints in its first line.
 #[derive(Deserialize)]
 struct Said {
     same: bool,
@@ -253,7 +266,7 @@ struct SaidFailure {
 }
 
 impl Said {
-    fn result(self, message: String) -> ReplayResult {
+    fn result(self, message: String, counted: Option<Counted>) -> ReplayResult {
         let outcome = match (self.same, self.another_build, &self.failure) {
             (true, false, _) => Outcome::Same,
             (true, true, _) => Outcome::SameInAnotherBuild,
@@ -264,7 +277,14 @@ impl Said {
             Some(failure) => (Some(visible(&failure.words)), failure.frames),
             None => (None, Vec::new()),
         };
+        let figure = match (outcome == Outcome::Same, counted) {
+            (false, _) => None,
+            (true, Some(Counted { bits: Some(bits), .. })) => Some(Figure::Counted(bits)),
+            (true, Some(Counted { bits: None, why })) => Some(Figure::Uncounted(visible(&why))),
+            (true, None) => Some(Figure::Uncounted("it takes too long, or too much".to_owned())),
+        };
         ReplayResult {
+            figure,
             outcome,
             ending: Some(visible(&self.ending)),
             failure,
@@ -285,8 +305,9 @@ mod tests {
     fn what_a_worker_says_becomes_a_result() {
         let text = r#"{"same": false, "ending": "exited with status 0", "failure": null,
             "stdout": "a\u001b[2Jb\nc", "expected": {"words": "x"}}"#;
-        let result = serde_json::from_str::<Said>(text).unwrap().result(String::new());
+        let result = serde_json::from_str::<Said>(text).unwrap().result(String::new(), None);
         assert_eq!(result.outcome, Outcome::NoFailure);
+        assert_eq!(result.figure, None);
         assert!(!result.stdout.contains('\u{1b}'));
         assert!(result.stdout.contains('\n'));
     }

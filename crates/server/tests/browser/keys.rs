@@ -88,7 +88,7 @@ fn what_changes_by_itself_is_read_out() {
             data: vec![0; 10],
         };
         store.add_build("max", &build).await.unwrap();
-        store.request_replay("max", ticket, &build_id).await.unwrap();
+        store.request_replay("max", ticket, &build_id, None).await.unwrap();
     });
     let mut page = logged_in(&site, "max");
     page.open(&format!("{}/tickets/T-1", site.url));

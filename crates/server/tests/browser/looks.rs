@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use stunt_parcel::messages::{Count, EventId};
 use stunt_server::store::{
-    LinkState, NewBuild, Outcome, ReplayFrame, ReplayResult, Settings, State, TicketId,
+    Figure, LinkState, NewBuild, Outcome, ReplayFrame, ReplayResult, Settings, State, TicketId,
     TrackerSettings,
 };
 
@@ -44,7 +44,7 @@ fn full_site() -> Site {
             data: vec![0; 48_128],
         };
         store.add_build("max", &build).await.unwrap();
-        store.request_replay("max", id, &build_id).await.unwrap();
+        store.request_replay("max", id, &build_id, None).await.unwrap();
         let job = store.take_job("test", Duration::from_secs(60)).await.unwrap().unwrap();
         let frame = |symbol: &str, line: u32, offset: &str| ReplayFrame {
             module: "webserver".to_owned(),
@@ -53,6 +53,7 @@ fn full_site() -> Site {
             offset: offset.to_owned(),
         };
         let result = ReplayResult {
+            figure: Some(Figure::Counted(24.0)),
             outcome: Outcome::Same,
             ending: Some("ended by SIGSEGV".to_owned()),
             failure: Some("a write past the end of an array in process_message".to_owned()),
@@ -101,7 +102,7 @@ fn unusual_site() -> Site {
             store.add_build("max", &build).await.unwrap();
         };
         bring("aaaa02", "tables").await;
-        store.request_replay("max", TicketId(2), "aaaa02").await.unwrap();
+        store.request_replay("max", TicketId(2), "aaaa02", None).await.unwrap();
         let job = store.take_job("test", Duration::from_secs(60)).await.unwrap().unwrap();
         let result = ReplayResult { outcome: Outcome::NoFailure, ..ReplayResult::untried("") };
         store.finish_job(job.replay, Some("test"), &result).await.unwrap();
@@ -132,7 +133,7 @@ fn unusual_site() -> Site {
         }
 
         bring("aaaa05", "mailsort").await;
-        store.request_replay("max", TicketId(5), "aaaa05").await.unwrap();
+        store.request_replay("max", TicketId(5), "aaaa05", None).await.unwrap();
     });
     site
 }

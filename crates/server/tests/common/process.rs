@@ -53,6 +53,13 @@ impl Server {
         Server { child, base: format!("http://{}", line.trim()) }
     }
 
+    /// The most memory that it has had so far, in bytes.
+    pub fn peak(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        1024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+    }
+
     /// SIGKILL: it ends wherever it is.
     pub fn kill(mut self) {
         self.child.kill().unwrap();

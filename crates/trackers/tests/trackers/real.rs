@@ -27,6 +27,12 @@ impl Real {
     pub fn folder(&self) -> &Path {
         &self.folder
     }
+
+    /// Says in which format a Redmine reads texts.
+    pub fn set_text_formatting(&self, format: &str) {
+        let code = format!("Setting.text_formatting = '{format}'; puts Setting.text_formatting");
+        must_work(redmine_command(&self.folder, "rails").args(["runner", &code]));
+    }
 }
 
 impl Drop for Real {

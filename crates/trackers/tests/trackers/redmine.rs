@@ -1,7 +1,7 @@
 //! The real Redmine: an issue with the double, its state, comments, and refusals.
 
 use serde_json::{Value, json};
-use stunt_trackers::{Error, Link, Redmine, Secret, State, Tracker};
+use stunt_trackers::{Draft, Error, Link, Redmine, Secret, State, Tracker};
 
 use crate::real::{REDMINE_KEY, fetch, redmine};
 use crate::{bytes, draft};
@@ -17,7 +17,7 @@ fn redmine_gets_an_issue_with_the_double() {
     let link = redmine.create(&draft()).unwrap();
     assert_eq!(link.url, format!("{}/issues/{}", server.url, link.id));
     let page = String::from_utf8(look(&format!("/issues/{}", link.id)).unwrap()).unwrap();
-    assert!(page.contains("&lt;script&gt;alert(1)"), "shown as text");
+    assert!(page.contains("&lt; script&gt;alert(1)"), "shown as text");
     assert!(!page.contains("<script>alert(1)"));
 
     let path = format!("/issues/{}.json?include=attachments,journals", link.id);
@@ -59,4 +59,63 @@ fn redmine_gets_an_issue_with_the_double() {
     let gone = Link { id: "999".to_owned(), url: String::new() };
     assert!(matches!(redmine.state(&gone), Err(Error::Refused { status: 404, .. })));
     assert!(redmine.comment(&gone, "x").is_err());
+}
+
+/// What ends a block of text in one format or the other, and what would come behind it.
+const ENDINGS: [&str; 12] = [
+    "</code>",
+    "</pre>",
+    "</CODE >",
+    "</Pre>",
+    "<pre>",
+    "<code>",
+    "</notextile>",
+    "</kbd>",
+    "</style>",
+    "</script>",
+    "</textarea>",
+    "<notextile>",
+];
+
+#[test]
+fn attack_markup_for_redmine() {
+    let server = redmine();
+    let look = |path: &str| {
+        let page = fetch(&format!("{}{path}", server.url), &[("X-Redmine-API-Key", REDMINE_KEY)]);
+        String::from_utf8(page.unwrap()).unwrap()
+    };
+    let tracker = Redmine::new(&server.url, "program", &Secret::new(REDMINE_KEY)).unwrap();
+    let body: String = ENDINGS
+        .iter()
+        .map(|ending| {
+            format!(
+                "{ending}\n\nh1. heading\n\n# heading\n\n\"click\":https://evil.example/ \
+                 [click](https://evil.example/) !https://evil.example/a.png! \
+                 ![x](https://evil.example/a.png) *bold* **bold** {{{{collapse(x)\nin\n}}}}\n\
+                 <img src=https://evil.example/b.png onerror=alert(1)>\n\n"
+            )
+        })
+        .collect();
+    for format in ["textile", "markdown", "common_mark"] {
+        server.set_text_formatting(format);
+        let link = tracker.create(&Draft { body: body.clone(), ..draft() }).unwrap();
+        tracker.comment(&link, &body).unwrap();
+        let page = look(&format!("/issues/{}", link.id));
+        // Every text of ours begins with the first ending, as text; in a form it stands once more.
+        let shown = page.matches("&lt; /code&gt;").count();
+        assert!(shown >= 2, "{format}: both texts are there");
+        let lower = page.to_lowercase();
+        for made in [
+            "href=\"https://evil.example",
+            "src=\"https://evil.example",
+            "<img src=https://evil",
+            "<h1>heading",
+            "<h1>\nheading",
+            "<strong>bold",
+            "collapse-block",
+            "class=\"external\" href=\"https://evil",
+        ] {
+            assert!(!lower.contains(made), "{format}: {made}");
+        }
+    }
 }

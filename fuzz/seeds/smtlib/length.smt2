@@ -1,0 +1,13 @@
+; A 32-bit length, little endian, from 100 up to but not including 4096; and a tag before it.
+(set-logic QF_BV)
+(declare-const in0@0 (_ BitVec 8))
+(declare-const in0@1 (_ BitVec 8))
+(declare-const in0@2 (_ BitVec 8))
+(declare-const in0@3 (_ BitVec 8))
+(declare-const in0@4 (_ BitVec 8))
+(declare-const in0@5 (_ BitVec 8))
+(define-fun length () (_ BitVec 32) (concat in0@5 in0@4 in0@3 in0@2))
+(assert (or (= in0@0 #x01) (= in0@0 #x02)))
+(assert (bvuge length #x00000064))
+(assert (bvult length #x00001000))
+(check-sat)

@@ -1,0 +1,13 @@
+; The product of two 32-bit numbers, little endian, overflows 32 bits.
+(set-logic QF_BV)
+(declare-const in0@0 (_ BitVec 8))
+(declare-const in0@1 (_ BitVec 8))
+(declare-const in0@2 (_ BitVec 8))
+(declare-const in0@3 (_ BitVec 8))
+(declare-const in0@4 (_ BitVec 8))
+(declare-const in0@5 (_ BitVec 8))
+(declare-const in0@6 (_ BitVec 8))
+(declare-const in0@7 (_ BitVec 8))
+(define-fun a () (_ BitVec 64) (concat #x00000000 in0@3 in0@2 in0@1 in0@0))
+(define-fun b () (_ BitVec 64) (concat #x00000000 in0@7 in0@6 in0@5 in0@4))
+(assert (bvugt (bvmul a b) #x00000000ffffffff))

@@ -1,0 +1,10 @@
+//! Any file as a module whose stack is walked: tables for unwinding, symbols, DWARF.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/machine/tests/fuzzed/unwind.rs"]
+mod check;
+
+fuzz_target!(|data: &[u8]| check::check(data));
