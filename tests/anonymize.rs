@@ -407,13 +407,16 @@ int main(int argc, char **argv) {
     let output =
         place.stunt(&["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"]);
     place.refused(&output, 5, "the program fails differently each time: SIGSEGV in main");
-    // A program that fails only sometimes has a double that fails only sometimes, and it is said.
+    // A program that fails only sometimes has a double that fails only sometimes, and it is said. This one
+    // counts its runs, and every third is fine.
     let source = r#"
 #include <stdio.h>
 #include <stdlib.h>
 int main(int argc, char **argv) {
-  if (remove(MARK) == 0) return 0;
-  fclose(fopen(MARK, "w"));
+  FILE *f = fopen(MARK, "a");
+  if (!f || ftell(f) % 3 == 2) { if (f) fputc('.', f); return 0; }
+  fputc('.', f);
+  fclose(f);
   abort();
 }
 "#;
@@ -423,7 +426,7 @@ int main(int argc, char **argv) {
     let output = place.stunt(&[&flags[..], &["-i", "in", "--", &program, "@@"]].concat());
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    assert!(said.contains("it came in 5 of 10 runs on the original"), "{said}");
+    assert!(said.contains("it came in 7 of 10 runs on the original"), "{said}");
 }
 
 #[test]

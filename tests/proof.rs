@@ -325,7 +325,7 @@ for line in open(sys.argv[1], errors='replace').read().splitlines(): load(line)
     place.executable("load.py", script.as_bytes());
     let program = place.path("load.py").to_str().expect("a plain path").to_owned();
     let input = b"Wyczolkowska,1984-11-07,x\nQvistgaard,1984-23-07,Xhosa-Zwolle kwaszywona\n";
-    made(&anonymize(&place, &program, input, &["--effort", "300"]));
+    made(&anonymize(&place, &program, input, &["--effort", "60"]));
     let cause = |bytes: &[u8]| {
         let said = said(&place, &program, bytes);
         let line = said.lines().find(|line| line.starts_with("ValueError: "));

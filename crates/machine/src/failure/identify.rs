@@ -90,6 +90,17 @@ fn by_library(stack: &CallStack) -> Vec<Role> {
     };
     let mut roles: Vec<Role> = stack.frames.iter().map(role).collect();
     if !roles.contains(&Role::Counts) {
+        // The program's own may be inside of a library's function, as that of a thread is in what begins
+        // threads.
+        let mut own = false;
+        for (role, frame) in roles.iter_mut().zip(&stack.frames) {
+            own |= *role == Role::Inlined;
+            if frame.kind != Kind::Inlined && std::mem::take(&mut own) {
+                *role = Role::Counts;
+            }
+        }
+    }
+    if !roles.contains(&Role::Counts) {
         // All of it is library: better that than nothing.
         for (role, frame) in roles.iter_mut().zip(&stack.frames) {
             if frame.kind == Kind::Call {

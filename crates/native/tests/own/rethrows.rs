@@ -80,3 +80,11 @@ fn a_rethrow_is_the_same_in_the_machine() {
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
+
+#[test]
+fn a_thread_that_is_all_inlined_is_known_by_its_own_code() {
+    let native = Native::new();
+    let program = build("inlined.rs", &["-Copt-level=3"]);
+    let found = failure(&native, &program, &["77"]);
+    assert!(found.to_string().starts_with("panic in inlined"), "{found} {found:#?}");
+}
