@@ -154,6 +154,29 @@ fn a_double_is_shorter_where_its_length_would_tell_much() {
 }
 
 #[test]
+fn the_same_seed_gives_the_same_report_by_the_default_algorithm() {
+    let place = Place::new("same-seed");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("private.txt", b"Qvistgaard-Wyczolkowska;#7Jx!vQ;");
+    let words = ["anonymize", "--seed", "7", "--effort", "600", "-i", "private.txt", "-o"];
+    let report = |name: &str, before: &[&str]| {
+        let stunt = env!("CARGO_BIN_EXE_stunt");
+        let own = [&words[..], &[name, "--", &program, "@@"]].concat();
+        let all = [before, &[stunt], &own].concat();
+        let output = place.program(all[0]).args(&all[1..]).output().expect("it starts");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        fs::read(place.path(name)).expect("a report")
+    };
+    let first = report("first.zip", &[]);
+    assert!(first == report("again.zip", &[]), "the reports differ");
+    // As on a host with one processor.
+    assert!(
+        first == report("alone.zip", &["taskset", "-c", "0"]),
+        "the processors make a difference"
+    );
+}
+
+#[test]
 fn the_time_that_a_run_took_can_be_hidden() {
     let place = Place::new("hidden-time");
     let program = place.compile("parser", PARSER, &[]);

@@ -2,7 +2,8 @@
 //! the real server, consent at a terminal, a report that arrives; and a second crash of the same
 //! kind, of which nothing leaves but a count.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Stdio};
 
@@ -34,6 +35,32 @@ impl Served {
         // Nobody listens to its log any more; it must not stop for that.
         std::thread::spawn(move || lines.for_each(drop));
         Served { child, url, recipient }
+    }
+
+    /// A request to its interface; the body of the answer.
+    fn ask(&self, method: &str, path: &str, token: &str, body: &str) -> String {
+        let address = self.url.strip_prefix("http://").expect("a plain address");
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).expect("the request");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        answer.split_once("\r\n\r\n").expect("a body").1.to_owned()
+    }
+
+    /// As an admin: doubles are handed out to whoever knows a signature.
+    fn hand_out_doubles(&self, desk: &Desk) {
+        let words = ["serve", "token", "desk", "--role", "admin", "--data", "server"];
+        let token = text(&desk.stunt(&words).stdout).trim().to_owned();
+        let mut settings: Value =
+            serde_json::from_str(&self.ask("GET", "/api/v1/settings", &token, "")).expect("JSON");
+        settings["share_doubles"] = Value::Bool(true);
+        self.ask("PUT", "/api/v1/settings", &token, &settings.to_string());
     }
 }
 
@@ -67,6 +94,7 @@ fn from_a_crash_to_a_ticket() {
     let desk = Desk::new("walk");
     desk.place.compile("parse", PROGRAM, &[]);
     let served = Served::start(&desk);
+    served.hand_out_doubles(&desk);
     desk.configure(&format!(
         "[destination]\nserver = \"{}\"\nrecipient = \"{}\"\n[network]\nproxy = \"none\"\n",
         served.url, served.recipient
