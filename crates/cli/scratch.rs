@@ -5,7 +5,7 @@
 //! the next one does that for it: whoever lives holds a lock on its folder, and a folder without one is
 //! nobody's.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -61,7 +61,9 @@ impl Scratch {
                 }
             }
             // Somebody who sweeps may have been quicker, and takes the folder for left behind.
-            let lock = File::open(&path).ok().filter(|lock| lock.try_lock().is_ok());
+            // Where nothing can be locked (a worker that has closed itself off), nobody sweeps, either.
+            let taken = |lock: &File| matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+            let lock = File::open(&path).ok().filter(|lock| !taken(lock));
             match lock {
                 Some(lock) if path.is_dir() => {
                     return Ok(Self { path, kept: false, _lock: lock });

@@ -86,7 +86,7 @@ fn code(window: &[u8]) -> Option<u64> {
 fn stretches_of(layer: &[u8], known: &[u64]) -> Vec<Range<usize>> {
     let mut stretches: Vec<Range<usize>> = Vec::new();
     for (at, window) in layer.windows(WINDOW).enumerate() {
-        if !code(window).is_some_and(|code| known.binary_search(&code).is_ok()) {
+        if code(window).is_none_or(|code| known.binary_search(&code).is_err()) {
             continue;
         }
         match stretches.last_mut() {

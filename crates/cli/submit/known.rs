@@ -94,7 +94,9 @@ impl Job<'_> {
         thread::sleep(over.saturating_duration_since(Instant::now()));
         match &here {
             Here::Same => {
-                eprintln!("The server's double fails here in the same way, so yours is not needed.")
+                eprintln!(
+                    "The server's double fails here in the same way, so yours is not needed."
+                );
             }
             Here::No(why) => eprintln!("The server knows this failure as {ticket}, but {why}."),
         }
