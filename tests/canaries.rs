@@ -95,7 +95,7 @@ fn spelled(report: &str, letters: &[(&str, char)]) -> String {
 
 /// Interpreters take long to start: a few runs have to do.
 fn anonymized(place: &Place, words: &[&str]) -> (String, String) {
-    let flags = ["-vv", "anonymize", "--json", "--effort", "600", "--seed", "1"];
+    let flags = ["-vv", "anonymize", "--json", "--effort", "200", "--seed", "1"];
     let output = place.stunt(&[&flags[..], words].concat());
     let (said, logged) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{logged}");

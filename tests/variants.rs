@@ -288,7 +288,7 @@ int main(int argc, char **argv) {
     let program = place.compile("nearly", source, &[]);
     place.write("in", b"QvistgaardZwolle;");
     for (flag, says) in [("--resize=always", false), ("--resize=never", true)] {
-        let flags = [flag, "--seed", "1", "--effort", "300"];
+        let flags = [flag, "--seed", "1", "--effort", "300", "--max-share", "100"];
         anonymize(&place, &program, "in", &flags, "r.zip");
         let report = Report::read(place.path("r.zip")).expect("a report").report;
         // All but one byte is needed; that is told of a double as long as the original alone.

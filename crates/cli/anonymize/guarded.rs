@@ -25,6 +25,8 @@ use crate::worker::{Ended, Line, PANICKED, Worker};
 const TICK: Duration = Duration::from_millis(20);
 /// If nothing is said about the time, the whole job may take so many times as long as the search.
 const USUALLY: u32 = 15;
+/// A double has to be drawn and proved, however little time there is for a search.
+const LEAST_TIME: Duration = Duration::from_secs(5);
 /// A build for development is several times slower; so it has more time.
 const SLOWNESS: u32 = if cfg!(debug_assertions) { 6 } else { 1 };
 /// The part of the time after which a way that has nothing to show yet makes room for the next one.
@@ -155,7 +157,7 @@ pub(super) fn guarded(
     output: &Path,
 ) -> Result<Result<Answer, Outcome>> {
     let time = arguments.time.map_or(arguments.usual_time() * USUALLY, Duration::from_secs);
-    let time = time.saturating_mul(SLOWNESS);
+    let time = time.max(LEAST_TIME).saturating_mul(SLOWNESS);
     let mut guard =
         Guard { arguments, subject, output, begun: None, time, stage: None, held: None };
     let mut way = Way::Asked;

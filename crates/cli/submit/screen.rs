@@ -167,8 +167,9 @@ fn still_there(text: &mut String, opened: &Opened) {
     if !fixed.is_empty() {
         let words = counted(
             bytes_of(&fixed),
-            "is the same as in your input, because the failure comes with just this value only:",
-            "are the same as in your input, because the failure comes with just these values only:",
+            "is fixed, because the failure comes with just this value, as far as was found; take it for your input's:",
+            "are fixed, because the failure comes with just these values, as far as was found; take them for your \
+             input's:",
         );
         paragraph(text, &words);
         list(text, &fixed);
