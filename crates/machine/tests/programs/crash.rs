@@ -60,12 +60,25 @@ fn command(place: &Place) -> Result<Command, String> {
     Ok(command)
 }
 
+/// A place that comes so often is in a recursion that has used up the stack.
+const ROUNDS: usize = 100;
+
 /// The frames that must be the same: which module, and where in it.
 fn frames(stack: &CallStack) -> Vec<(String, u64)> {
     let calls = stack.frames.iter().filter(|frame| frame.kind == Kind::Call);
     let places = calls.filter_map(|frame| frame.module.as_ref());
-    places
+    let places: Vec<(String, u64)> = places
         .filter(|module| !CHOOSY.contains(&&*module.name))
         .map(|module| (module.name.to_string(), module.offset))
-        .collect()
+        .collect();
+    let many = |place: &(String, u64)| places.iter().filter(|it| *it == place).count() > ROUNDS;
+    let (Some(first), Some(last)) = (places.iter().position(many), places.iter().rposition(many))
+    else {
+        return places;
+    };
+    // Where a stack ends is chance: in which round, and at which instruction of the function.
+    let mut round = places[first..=last].to_vec();
+    round.sort();
+    round.dedup();
+    [&places[..first.saturating_sub(1)], &round, &places[last + 1..]].concat()
 }
