@@ -94,8 +94,8 @@ fn spelled(report: &str, letters: &[(&str, char)]) -> String {
 }
 
 /// Interpreters take long to start: a few runs have to do.
-fn anonymized(place: &Place, words: &[&str]) -> (String, String) {
-    let flags = ["-vv", "anonymize", "--json", "--effort", "200", "--seed", "1"];
+fn anonymized(place: &Place, effort: &str, words: &[&str]) -> (String, String) {
+    let flags = ["-vv", "anonymize", "--json", "--seed", "1", "--effort", effort];
     let output = place.stunt(&[&flags[..], words].concat());
     let (said, logged) = (text(&output.stdout), text(&output.stderr));
     assert!(output.status.success(), "{logged}");
@@ -107,7 +107,7 @@ fn stack_is_the_doubles_own(name: &str, source: &str, original: &str, letters: &
     let place = Place::new(name);
     let program = place.compile("parser", source, &[]);
     place.write("private.txt", original.as_bytes());
-    anonymized(&place, &["-i", "private.txt", "--", &program, "@@"]);
+    anonymized(&place, "600", &["-i", "private.txt", "--", &program, "@@"]);
     let (report, _) = unpacked(&place.path("stunt-report.zip"));
     let spelled = spelled(&report, letters);
     let outward: String = original.chars().rev().collect();
@@ -152,7 +152,8 @@ fn attack_the_frames_of_a_script_name_its_functions() {
     let name = NAMES[0];
     let script = format!("def {name}():\n [][1]\n{name}()\n");
     place.write("private.py", script.as_bytes());
-    let (said, logged) = anonymized(&place, &["-i", "private.py", "--", "/usr/bin/python3", "-"]);
+    let (said, logged) =
+        anonymized(&place, "600", &["-i", "private.py", "--", "/usr/bin/python3", "-"]);
     let (report, doubles) = unpacked(&place.path("stunt-report.zip"));
     for (what, text) in [("the report", &report), ("the output", &said), ("the log", &logged)] {
         no_names(what, text, &doubles[0]);
@@ -165,7 +166,7 @@ fn attack_the_frames_of_a_template_name_its_blocks() {
     let place = Place::new("canary-template");
     place.executable("tool.py", TEMPLATES.as_bytes());
     place.write("private.txt", (NAMES[..2].join("\n") + "\n").as_bytes());
-    let (said, logged) = anonymized(&place, &["-i", "private.txt", "--", "./tool.py", "@@"]);
+    let (said, logged) = anonymized(&place, "300", &["-i", "private.txt", "--", "./tool.py", "@@"]);
     let (report, doubles) = unpacked(&place.path("stunt-report.zip"));
     for (what, text) in [("the report", &report), ("the output", &said), ("the log", &logged)] {
         no_names(what, text, &doubles[0]);
