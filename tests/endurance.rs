@@ -6,6 +6,7 @@
 
 mod support;
 
+use std::fs;
 use std::mem::MaybeUninit;
 use std::process::Output;
 use std::time::{Duration, Instant};
@@ -46,7 +47,7 @@ fn proved(place: &Place, output: &Output) {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let opened = Report::read(place.path("r.zip")).expect("a report");
     assert!(opened.report.verified.native && opened.doubles[0].starts_with(b"BUG"));
-    std::fs::remove_file(place.path("r.zip")).expect("it was there");
+    fs::remove_file(place.path("r.zip")).expect("it was there");
 }
 
 #[test]
@@ -72,12 +73,70 @@ fn attack_mistakes_at_every_stage() {
         one_sentence(&place, &output, "the double is looked for by running the program alone");
         proved(&place, &output);
     }
+}
+
+/// A parser whose frames go as deep as its input; every stage has something to do with it.
+const NESTED: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static char buf[256]; static int at;
+int value(void);
+int array(void) { int r = value(); return r + 1; }
+int leaf(void) { abort(); }
+int value(void) {
+  char c = buf[at++];
+  if (c == '[') return array() + 1;
+  if (c == '!') return leaf() + 1;
+  if (c == 0) return 0;
+  int r = value();
+  return r;
+}
+int main(int n, char **v) { FILE *f = fopen(v[1], "r"); fread(buf, 1, 255, f); return value() & 1; }
+"#;
+
+/// Every stage that there is, with flags by which it is reached, and whether there is another way.
+const STAGES: [(&str, &[&str], bool); 18] = [
+    ("Original", &[], false),
+    ("Plain", &[], false),
+    ("Control", &[], false),
+    ("CheckMemory", &["--check-memory"], false),
+    ("Trace", &[], true),
+    ("Compare", &[], true),
+    ("Count", &["--algorithm", "relaxed"], true),
+    ("Draw", &["--algorithm", "relaxed"], true),
     // What every way begins or ends with cannot be done without.
-    for stage in ["Original", "Blank", "Verify"] {
-        let output = with_fault(&place, &program, &format!("{stage}:panic"), &flags);
-        assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains("nothing is handed out"));
-        assert!(!place.path("r.zip").exists());
+    ("Verify", &[], false),
+    ("Blank", &[], false),
+    ("Pad", &[], true),
+    ("Grow", &[], true),
+    ("Shorten", &[], true),
+    ("Weaken", &[], true),
+    ("Alone", &["--algorithm", "blackbox"], false),
+    ("Paths", &["--algorithm", "respa"], true),
+    ("Arguments", &[], true),
+    ("Wait", &["--hide-time", "1"], true),
+];
+
+#[test]
+fn attack_a_mistake_in_any_stage_ends_the_job_or_tells_the_input() {
+    let place = Place::new("any-stage");
+    let program = place.compile("nested", NESTED, &[]);
+    place.write("in", b"[x[[y[[[!Qvistgaard-Wyczolkowska");
+    for (stage, flags, another_way) in STAGES {
+        let _ = fs::remove_file(place.path("r.zip"));
+        let words = ["anonymize", "--effort", "300", "--seed", "1", "-o", "r.zip", "-i", "in"];
+        // The last argument is hidden: whether it is needed has a stage of its own.
+        let run = ["--", &program, "@@", "/home/nobody/Zwolle"];
+        let mut command = place.command(&[&words[..], flags, &run].concat());
+        let output =
+            command.env("STUNT_FAULT", format!("{stage}:panic")).output().expect("it starts");
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert!(said.contains("a mistake in stunt itself (at "), "{stage} was not met: {said}");
+        let code = output.status.code();
+        assert_eq!(code, Some(if another_way { 0 } else { 4 }), "{stage}: {said}");
+        assert_eq!(place.path("r.zip").exists(), another_way, "{stage}");
+        assert!(!said.contains("what a private input said"), "{stage}: {said}");
+        assert!(!text(&output.stderr).contains("Wyczolkowska"), "{stage}: {said}");
         place.nothing_is_left();
     }
 }

@@ -269,6 +269,9 @@ impl<'a> Job<'a> {
             Resize::Always => self.shorter(failure, &mut rng)?,
             Resize::Auto => self.of_any_length(failure, &mut rng)?,
         };
+        if let Ok(found) = &found {
+            self.hold(found);
+        }
         self.delay(&mut rng);
         Ok(found)
     }
