@@ -15,28 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use stunt_parcel::{Digest, Recipient};
 use stunt_report::Report;
-use support::{Place, text};
-
-/// Lists and dictionaries in each other, and a leaf that fails.
-const NESTED: &str = r#"
-#include <stdio.h>
-#include <stdlib.h>
-static char buf[256]; static int at;
-int value(void);
-int array(void) { int r = value(); return r + 1; }
-int object(void) { int r = value(); return r + 2; }
-int leaf(void) { abort(); }
-int value(void) {
-  char c = buf[at++];
-  if (c == '[') return array() + 1;
-  if (c == '{') return object() + 1;
-  if (c == '!') return leaf() + 1;
-  if (c == 0) return 0;
-  int r = value();
-  return r;
-}
-int main(int n, char **v) { FILE *f = fopen(v[1], "r"); fread(buf, 1, 255, f); return value() & 1; }
-"#;
+use support::{NESTED, Place, text};
 
 /// A regular expression, matched by a function for each operator.
 const MATCHER: &str = r#"

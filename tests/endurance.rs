@@ -12,7 +12,7 @@ use std::process::Output;
 use std::time::{Duration, Instant};
 
 use stunt_report::Report;
-use support::{CANARY, PARSER, Place, text};
+use support::{CANARY, NESTED, PARSER, Place, text};
 
 /// The most memory that any process had that this test has waited for, in bytes.
 fn most_memory() -> u64 {
@@ -74,25 +74,6 @@ fn attack_mistakes_at_every_stage() {
         proved(&place, &output);
     }
 }
-
-/// A parser whose frames go as deep as its input; every stage has something to do with it.
-const NESTED: &str = r#"
-#include <stdio.h>
-#include <stdlib.h>
-static char buf[256]; static int at;
-int value(void);
-int array(void) { int r = value(); return r + 1; }
-int leaf(void) { abort(); }
-int value(void) {
-  char c = buf[at++];
-  if (c == '[') return array() + 1;
-  if (c == '!') return leaf() + 1;
-  if (c == 0) return 0;
-  int r = value();
-  return r;
-}
-int main(int n, char **v) { FILE *f = fopen(v[1], "r"); fread(buf, 1, 255, f); return value() & 1; }
-"#;
 
 /// Every stage that there is, with flags by which it is reached, and whether there is another way.
 const STAGES: [(&str, &[&str], bool); 18] = [

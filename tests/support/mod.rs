@@ -26,6 +26,27 @@ int main(int argc, char **argv) {
 }
 "#;
 
+/// Lists and dictionaries in each other, and a leaf that fails.
+pub const NESTED: &str = r#"
+#include <stdio.h>
+#include <stdlib.h>
+static char buf[256]; static int at;
+int value(void);
+int array(void) { int r = value(); return r + 1; }
+int object(void) { int r = value(); return r + 2; }
+int leaf(void) { abort(); }
+int value(void) {
+  char c = buf[at++];
+  if (c == '[') return array() + 1;
+  if (c == '{') return object() + 1;
+  if (c == '!') return leaf() + 1;
+  if (c == 0) return 0;
+  int r = value();
+  return r;
+}
+int main(int n, char **v) { FILE *f = fopen(v[1], "r"); fread(buf, 1, 255, f); return value() & 1; }
+"#;
+
 /// A text that the failure does not need, but for its first three letters, and that must not appear
 /// anywhere. No part of it is a part of an English word or a hexadecimal number.
 pub const CANARY: &[u8] = b"BUG;Qvistgaard-Wyczolkowska;Xhosa-Zwolle;kwaszywona #7Jx!vQ;ZQ-VW-KX\n";

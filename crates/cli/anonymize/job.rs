@@ -20,7 +20,7 @@ use super::guarded::{Answer, Teller};
 use super::lengths::charge_same;
 use super::owner::Seconds;
 use super::stage::Stage;
-use super::{Account, Arguments, Choice, Resize};
+use super::{Account, Arguments, Choice, Resize, warn};
 use crate::fails_if::{FailsIf, failure_of};
 use crate::follow::{Followed, Stopped, follow, follow_on, run_double};
 use crate::outcome::Outcome;
@@ -264,12 +264,13 @@ impl<'a> Job<'a> {
                 Err(halt) => return Ok(Err(halt)),
             };
         }
-        let found = match self.arguments.resize() {
+        let mut found = match self.arguments.resize() {
             Resize::Never => self.find_by(failure, &mut rng)?.map(|found| self.settled(found)),
             Resize::Always => self.shorter(failure, &mut rng)?,
             Resize::Auto => self.of_any_length(failure, &mut rng)?,
         };
-        if let Ok(found) = &found {
+        if let Ok(found) = &mut found {
+            warn(self.subject, found);
             self.hold(found);
         }
         self.delay(&mut rng);

@@ -398,7 +398,7 @@ fn make_by(
         return Ok(Err(job.halt(halt)));
     }
     job.known();
-    let mut found = match job.find(&failure)? {
+    let found = match job.find(&failure)? {
         Ok(found) => found,
         Err(halt) => return Ok(Err(job.halt(halt))),
     };
@@ -406,8 +406,6 @@ fn make_by(
     if let Some(why) = job.too_near(&found) {
         return Ok(Err(job.halt(Halt { outcome: Outcome::Unproved, why })));
     }
-    warn(subject, &mut found);
-    job.hold(&found);
     let telling = job.tell(&failure, &found)?;
     job.seconds.total = begun.elapsed().as_secs_f64();
     job.progress.finish();
