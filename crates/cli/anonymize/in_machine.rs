@@ -15,8 +15,7 @@ use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Again, Machine};
 use stunt_native::{Private, Run};
 use stunt_path::Failure;
-use stunt_search::Oracle;
-use stunt_search::weaken::Broken;
+use stunt_reduce::{Broken, Oracle};
 
 use super::job::Job;
 use super::oracle::Runner;

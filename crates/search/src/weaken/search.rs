@@ -17,12 +17,12 @@ use rand::RngCore;
 use rustc_hash::{FxHashMap, FxHashSet};
 use stunt_leakage::{Bits, ByteLeak};
 use stunt_path::{Original, Pin, Test, TestKind};
+use stunt_reduce::{Broken, Oracle};
 use stunt_terms::{InputByte, Pool};
 
 use super::confidence::Share;
 use super::drops::{Group, Order, Stretches, Which, groups};
 use super::layout::{Arranged, Layout};
-use super::oracle::{Broken, Oracle};
 use super::parts::{Draws, Item, Parts, Weak};
 use super::sets::{self, Class};
 use crate::{Double, Measured};
@@ -128,6 +128,28 @@ pub struct Limits<'a> {
     pub cancel: &'a AtomicBool,
     /// A result that reveals as much, in bits, is of no use: it is not measured.
     pub worth: f64,
+    /// How long the double may be.
+    pub lengths: Lengths,
+}
+
+/// How long a double may be, and what it owes for that, in bits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lengths {
+    /// A source that may be longer than it is.
+    pub room: Option<Room>,
+    /// What a double owes whose sources are as long as those of the input that the search starts from.
+    pub short: f64,
+    /// What it owes if the room is filled.
+    pub full: f64,
+}
+
+/// A source that may be longer, and the length that it may have then.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// The number of the source.
+    pub source: usize,
+    /// Its length.
+    pub length: usize,
 }
 
 /// How far the search is.
@@ -146,7 +168,7 @@ pub struct Progress {
 pub struct Weakened {
     /// A double, drawn uniformly from what satisfies the condition and fails.
     pub double: Double,
-    /// What it reveals.
+    /// What it reveals, without what it owes for its length.
     pub measured: Measured,
     /// What the condition alone would reveal, if everything that satisfies it failed.
     pub condition: Bits,
@@ -156,6 +178,8 @@ pub struct Weakened {
     pub kept: (usize, usize),
     /// How many gaps between them may be longer or shorter; 0 if all stays where it was.
     pub gaps: usize,
+    /// Whether the room is filled.
+    pub filled: bool,
 }
 
 /// Weakens the condition of a path as far as the failure allows. `None` if too few runs on its
@@ -351,9 +375,19 @@ impl Search<'_> {
         self.limits.time.as_secs_f64() < HURRY * each
     }
 
-    /// What the condition in hand reveals, in all layouts.
+    /// What the condition in hand reveals, in all layouts, with what it owes for its length.
     fn bits(&self) -> f64 {
-        self.weak.bits() - self.layout.as_ref().map_or(0.0, |layout| layout.gain())
+        self.weak.bits() - self.layout.as_ref().map_or(0.0, |it| it.gain()) + self.owed()
+    }
+
+    fn is_filled(&self) -> bool {
+        self.layout.as_ref().is_some_and(|layout| layout.extra() > 0)
+    }
+
+    /// What the lengths of an input owe.
+    fn owed(&self) -> f64 {
+        let Lengths { short, full, .. } = self.limits.lengths;
+        if self.is_filled() { full } else { short }
     }
 
     /// What it surely costs.
@@ -620,7 +654,7 @@ impl Search<'_> {
         let mut share = Share::default();
         let mut double: Option<Solution> = None;
         // A condition with one solution has no share to be measured.
-        let only = weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
+        let only = layout.is_none() && weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
         let all_runs = if only { LEAST_RUNS } else { self.final_runs() };
         while share.runs < all_runs {
             let count = (all_runs - share.runs).min(50) as usize;
@@ -636,7 +670,7 @@ impl Search<'_> {
         let Some(Solution { input: bytes, arranged, .. }) = double else { return Ok(None) };
         let mut measured = self.parts.measure(&weak);
         if let Some(arranged) = arranged {
-            rearrange(&mut measured.bytes, &arranged);
+            measured.bytes = rearranged(&measured.bytes, &arranged);
         }
         let condition = measured.total;
         let gain = layout.as_ref().map_or(0.0, |layout| layout.gain());
@@ -650,20 +684,24 @@ impl Search<'_> {
         let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
         let kept = (weak.len(), all);
         let gaps = layout.map_or(0, |layout| layout.gaps());
-        Ok(Some(Weakened { double, measured, condition, share, kept, gaps }))
+        let filled = self.is_filled();
+        Ok(Some(Weakened { double, measured, condition, share, kept, gaps, filled }))
     }
 }
 
-/// Moves what is revealed about bytes along with them.
-fn rearrange(bytes: &mut [ByteLeak], arranged: &Arranged) {
-    let own: Vec<usize> = (0..bytes.len())
-        .filter(|&at| usize::from(bytes[at].byte.source) == arranged.source)
-        .collect();
-    let before: Vec<Bits> = own.iter().map(|&at| bytes[at].bits).collect();
-    for (&at, from) in own.iter().zip(&arranged.from) {
-        bytes[at].bits = match *from {
+/// What is revealed about bytes, moved along with them.
+fn rearranged(bytes: &[ByteLeak], arranged: &Arranged) -> Vec<ByteLeak> {
+    let source = arranged.source;
+    let is_own = |leak: &&ByteLeak| usize::from(leak.byte.source) == source;
+    let before: Vec<Bits> = bytes.iter().filter(is_own).map(|leak| leak.bits).collect();
+    let mut moved: Vec<ByteLeak> = bytes.iter().filter(|leak| !is_own(leak)).cloned().collect();
+    for (from, offset) in arranged.from.iter().zip(0u32..) {
+        let bits = match *from {
             Ok(place) => before[place],
             Err(values) => Bits::Exact(8.0 - f64::from(values).log2()),
         };
+        moved.push(ByteLeak { byte: InputByte::new(source as u16, offset), bits });
     }
+    moved.sort_by_key(|leak| leak.byte);
+    moved
 }

@@ -8,11 +8,11 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use stunt_models::ByteSet;
+use stunt_reduce::Broken;
 use stunt_terms::InputByte;
 
 use super::super::confidence::Share;
 use super::super::drops::is_sum;
-use super::super::oracle::Broken;
 use super::super::parts::{Draws, Part};
 use super::super::sets;
 use super::{COMPARED, LEAST_GAIN, Search};
