@@ -51,7 +51,14 @@ impl Job<'_> {
         let weakened = interrupt::search(|cancel| {
             let left = time.saturating_sub(begun.elapsed());
             let Allowed { runs, worth, .. } = self.allowed;
-            let limits = Limits { time: left, runs, cancel, worth, lengths: self.lengths };
+            let limits = Limits {
+                time: left,
+                runs,
+                cancel,
+                worth,
+                lengths: self.lengths,
+                without: &self.arguments.without,
+            };
             let mut falling = |at: Progress| line.falling(at.bits, at.runs, "runs");
             blackbox(&start, &mut oracle, limits, rng, &mut falling)
         });

@@ -75,11 +75,18 @@ impl Job<'_> {
         let weakened = interrupt::search(|cancel| {
             let left = time.saturating_sub(begun.elapsed());
             let runs = self.allowed.runs.saturating_sub(oracle.runs());
-            let limits = Limits { time: left, runs, cancel, worth: self.allowed.worth, lengths };
+            let limits = Limits {
+                time: left,
+                runs,
+                cancel,
+                worth: self.allowed.worth,
+                lengths,
+                without: &self.arguments.without,
+            };
             let (pool, tests) = (&mut start.path.pool, &start.path.tests);
             let mut falling = |at: Progress| {
                 line.falling(at.bits, at.runs, "runs");
-                trace!(pass = at.pass, "accepted");
+                trace!(bits = at.bits, "accepted");
             };
             weaken(pool, tests, &start.input, &mut *oracle, limits, rng, &mut falling)
         });

@@ -421,6 +421,7 @@ fn weakened(
         cancel: &cancel,
         worth: f64::INFINITY,
         lengths: Lengths::default(),
+        without: &[],
     };
     let done = weaken(&mut pool, &tests, &original, &mut oracle, limits, &mut *rng, &mut |_| {})
         .map_err(Problem::Broken)?;

@@ -211,6 +211,7 @@ impl Lengthy {
             cancel: &cancel,
             worth: f64::INFINITY,
             lengths,
+            without: &[],
         };
         let done = blackbox(&base, &mut oracle, limits, rng, &mut |_| {})?;
         let Some(done) = done else {

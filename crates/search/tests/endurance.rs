@@ -126,6 +126,7 @@ fn every_stage(build: Build) {
         cancel: &NEVER,
         worth: f64::INFINITY,
         lengths: Lengths::default(),
+        without: &[],
     };
     let mut fails = |bytes: &[Vec<u8>]| bytes[0].len() > 9 && bytes[0][9] >= 17;
     let mut silent = |_| {};

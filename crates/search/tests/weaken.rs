@@ -20,6 +20,7 @@ fn limits() -> Limits<'static> {
         cancel: &NEVER,
         worth: f64::INFINITY,
         lengths: Lengths::default(),
+        without: &[],
     }
 }
 

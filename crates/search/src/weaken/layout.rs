@@ -20,15 +20,15 @@ use stunt_models::ByteSet;
 
 /// A gap: where it was at first, and how long it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     /// The bytes that were there, which nothing is asked of; none between two that are needed.
-    pub(super) place: Range<usize>,
+    pub(crate) place: Range<usize>,
     /// The shortest.
-    pub(super) least: usize,
+    pub(crate) least: usize,
     /// The longest.
-    pub(super) most: usize,
+    pub(crate) most: usize,
     /// What its last byte is, if it has one and that must be something: the end of a line, or of a word.
-    pub(super) ends_with: Option<ByteSet>,
+    pub(crate) ends_with: Option<ByteSet>,
 }
 
 /// A piece of which so many bits are asked is long.
@@ -44,7 +44,7 @@ struct Gap {
 }
 
 /// All arrangements of some pieces.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     source: usize,
     /// What may stand at each place, as it was at first.
     asked: Vec<ByteSet>,
@@ -57,17 +57,17 @@ pub(super) struct Layout {
 }
 
 /// An input in its layout: where each byte comes from.
-pub(super) struct Arranged {
+pub(crate) struct Arranged {
     /// The source that was arranged.
-    pub(super) source: usize,
+    pub(crate) source: usize,
     /// For every byte the place that it had at first, or how many values it may have in a gap.
-    pub(super) from: Vec<Result<usize, u32>>,
+    pub(crate) from: Vec<Result<usize, u32>>,
 }
 
 impl Layout {
     /// The arrangements of a source in which something is asked at each place, with gaps in order that do not
     /// touch each other, in inputs that are longer by so many bytes.
-    pub(super) fn new(source: usize, asked: Vec<ByteSet>, extra: usize, cuts: &[Cut]) -> Self {
+    pub(crate) fn new(source: usize, asked: Vec<ByteSet>, extra: usize, cuts: &[Cut]) -> Self {
         let filler = extra + cuts.iter().map(|cut| cut.place.len()).sum::<usize>();
         let gap = |(number, cut): (usize, &Cut)| {
             let values = match cuts.get(number + 1) {
@@ -93,22 +93,22 @@ impl Layout {
     }
 
     /// By how many bytes its inputs are longer than the source.
-    pub(super) fn extra(&self) -> usize {
+    pub(crate) fn extra(&self) -> usize {
         self.extra
     }
 
     /// How many more inputs there are than in one layout, in bits.
-    pub(super) fn gain(&self) -> f64 {
+    pub(crate) fn gain(&self) -> f64 {
         self.ways[0].last().copied().unwrap_or(1.0).log2()
     }
 
     /// How many gaps there are.
-    pub(super) fn gaps(&self) -> usize {
+    pub(crate) fn gaps(&self) -> usize {
         self.gaps.len()
     }
 
     /// Moves the pieces of an input to a layout that is drawn, and fills the gaps.
-    pub(super) fn arrange(&self, input: &mut [Vec<u8>], rng: &mut dyn RngCore) -> Arranged {
+    pub(crate) fn arrange(&self, input: &mut [Vec<u8>], rng: &mut dyn RngCore) -> Arranged {
         let bytes = &input[self.source];
         let mut left = self.ways[0].len() - 1;
         let (mut moved, mut from) = (Vec::with_capacity(self.asked.len()), Vec::new());
@@ -144,7 +144,7 @@ impl Layout {
     }
 
     /// Whether an input that was arranged has no other layout.
-    pub(super) fn is_only(&self, input: &[Vec<u8>]) -> bool {
+    pub(crate) fn is_only(&self, input: &[Vec<u8>]) -> bool {
         // The last gap follows from the others, and one before a short piece from where that begins.
         let others = &self.gaps[..self.gaps.len() - 1];
         if others.iter().all(|gap| gap.values != ByteSet::ALL && gap.cut.ends_with.is_none()) {

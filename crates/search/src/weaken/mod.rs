@@ -25,14 +25,17 @@
 //! Departures from nothing: there is no paper. Tests: `tests/weaken.rs`, and the privacy bench,
 //! which compares the figure with what an attacker really learns.
 
+mod classes;
 mod confidence;
-mod drops;
+mod groups;
 mod layout;
 mod lengths;
+mod moves;
 mod parts;
+mod schedule;
 mod search;
-mod sets;
 
 pub use confidence::Share;
 pub use lengths::{length_bits, other_length_bits, same_length_bits};
+pub use schedule::{MOVES, Tally};
 pub use search::{Lengths, Limits, MOST_MEASURED, Progress, Room, Weakened, blackbox, weaken};

@@ -11,10 +11,11 @@ use std::rc::Rc;
 use stunt_models::ByteSet;
 use stunt_reduce::Broken;
 
-use super::super::confidence::Share;
-use super::super::layout::{Cut, Layout};
-use super::super::parts::Draws;
-use super::{COMPARED, DOUBT, FIRST_BATCH, LEAST_GAIN, LEAST_SHARE, Room, Search, Verdict};
+use super::Move;
+use crate::weaken::confidence::Share;
+use crate::weaken::layout::{Cut, Layout};
+use crate::weaken::parts::Draws;
+use crate::weaken::search::{DOUBT, FIRST_BATCH, LEAST_GAIN, LEAST_SHARE, Room, Search, Verdict};
 
 /// So many bytes of the longest free stretch are given to others at most.
 const MOST_TAKEN: usize = 1024;
@@ -44,13 +45,26 @@ const FILLED: usize = 16;
 /// This comes on top of what the other tries may take: one part in so many of the runs, and of the time.
 const ON_TOP: (u64, u32) = (3, 5);
 
+/// Lets what is needed stand elsewhere.
+pub(crate) struct Gaps;
+
+impl Move for Gaps {
+    fn name(&self) -> &'static str {
+        "gaps"
+    }
+
+    fn make(&self, search: &mut Search<'_>) -> Result<(), Broken> {
+        search.move_pieces()
+    }
+}
+
 impl Search<'_> {
     /// Looks for gaps that may be longer or shorter.
-    pub(super) fn moves(&mut self) -> Result<(), Broken> {
+    fn move_pieces(&mut self) -> Result<(), Broken> {
+        // Later tries take fewer runs then.
         self.narrow()?;
         self.limits.runs = self.runs + self.limits.runs / ON_TOP.0;
         self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP.1;
-        let mut best = self.best();
         let Some(ground) = self.ground()? else { return Ok(()) };
         let mut cuts = vec![ground.slack.clone()];
         let places = ground.places();
@@ -69,9 +83,6 @@ impl Search<'_> {
                     break;
                 }
             }
-        }
-        if self.layout.is_some() {
-            self.keep(&mut best, Draws::Fresh, COMPARED)?;
         }
         Ok(())
     }
