@@ -24,8 +24,7 @@ struct Plan {
 
 impl Plan {
     fn add(&mut self, path: &Path, edit: Edit) {
-        let place =
-            path.steps().fold(self, |plan, step| plan.below.entry(step).or_default());
+        let place = path.steps().fold(self, |plan, step| plan.below.entry(step).or_default());
         place.here = Some(edit);
     }
 

@@ -26,7 +26,7 @@ mod node;
 mod out;
 mod parse;
 mod path;
-
+mod structure;
 
 pub use content::Content;
 pub use document::Document;
@@ -34,4 +34,4 @@ pub use limits::Limits;
 pub use node::{Kind, Node, Shape};
 pub use out::{Rendered, Span, Style};
 pub use path::Path;
-
+pub use structure::{Change, Element, Layout, Role, Structure, apply};

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use crate::content::Content;
+use crate::formats::deflate;
 use crate::formats::numbers::{le, le16, le32};
 use crate::formats::roles::Roles;
 use crate::formats::sequence::Sequence;
-use crate::formats::deflate;
 use crate::node::{Field, Form, Kind, Parts, Sum};
 use crate::out::Out;
 use crate::parse::{Budget, Found, Piece};

@@ -5,12 +5,16 @@
 //! last. A reader must not fail, and must look at no more than a share of the bytes before it is fairly
 //! sure, because every leaf of every document is shown to all of them.
 
+mod base64;
 mod bzip2;
 mod deflate;
 mod gzip;
+mod mail;
 mod numbers;
+mod quoted;
 mod roles;
 mod sequence;
+mod text;
 mod xz;
 mod zip;
 mod zlib;
@@ -24,5 +28,16 @@ use crate::parse::{Budget, Found};
 
 type Reader = fn(&Content, &mut Budget) -> Option<Found>;
 
-pub(crate) const READERS: &[Reader] =
-    &[zip::read, gzip::read, bzip2::read, xz::read, zstd::read, zlib::read, deflate::read];
+pub(crate) const READERS: &[Reader] = &[
+    zip::read,
+    gzip::read,
+    bzip2::read,
+    xz::read,
+    zstd::read,
+    zlib::read,
+    mail::read,
+    base64::read,
+    deflate::read,
+];
+
+pub(crate) use text::{is_text, lines, trimmed};

@@ -144,7 +144,8 @@ impl Wide {
             total: Field::Right,
             length: Field::Right,
             offset: Field::Right,
-            rest: bytes.get_slice(start + WIDE_LENGTH, locator.checked_sub(start + WIDE_LENGTH)?)?,
+            rest: bytes
+                .get_slice(start + WIDE_LENGTH, locator.checked_sub(start + WIDE_LENGTH)?)?,
             locator_disk: bytes[locator + 4..locator + 8].try_into().ok()?,
             locator: Field::Right,
             locator_disks: bytes[locator + 16..locator + 20].try_into().ok()?,

@@ -217,7 +217,8 @@ impl Member {
         out.push(CENTRAL);
         let flags = if place.plain { stated.flags & !FOLLOWS } else { stated.flags };
         // Two different methods are one of the things that break readers: they stay.
-        let method = if stated.method == member.local.method { place.method } else { stated.method };
+        let method =
+            if stated.method == member.local.method { place.method } else { stated.method };
         for number in [member.made, stated.version, flags, method] {
             out.push(&number.to_le_bytes());
         }
@@ -240,7 +241,7 @@ impl Member {
         let mut before = out.len();
         match &own {
             Some(own) => {
-                drop(member.roles.write(role(own, Role::OtherName, Role::Name), own, out));
+                member.roles.write(role(own, Role::OtherName, Role::Name), own, out);
             }
             None => member.write_name(at, None, parts, out),
         }
@@ -270,7 +271,8 @@ impl Descriptor {
         }
         let stated = &member.central;
         out.push(&le::<4>(stated.crc.or(u64::from(place.sum.crc))));
-        for (field, number) in [(stated.packed, place.packed), (stated.unpacked, place.sum.length)] {
+        for (field, number) in [(stated.packed, place.packed), (stated.unpacked, place.sum.length)]
+        {
             // A size that is among the extra fields is right there.
             let number = if stated.wide.is_some() { number } else { field.or(number) };
             match self.wide {
@@ -281,7 +283,12 @@ impl Descriptor {
     }
 
     /// The descriptor at this place that agrees with the directory, and its length.
-    pub fn find(bytes: &Content, at: usize, crc: u64, sizes: &Sizes) -> Option<(Descriptor, usize)> {
+    pub fn find(
+        bytes: &Content,
+        at: usize,
+        crc: u64,
+        sizes: &Sizes,
+    ) -> Option<(Descriptor, usize)> {
         for (signature, wide) in [(true, false), (true, true), (false, false), (false, true)] {
             let mut expected = if signature { DESCRIPTOR.to_vec() } else { Vec::new() };
             expected.extend(le::<4>(crc));

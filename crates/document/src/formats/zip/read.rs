@@ -122,7 +122,8 @@ fn member(
     }
 
     let plain = local.flags & ENCRYPTED == 0;
-    let unpacked = Some(&data).filter(|_| plain).and_then(|data| unpack(local.method, data, budget));
+    let unpacked =
+        Some(&data).filter(|_| plain).and_then(|data| unpack(local.method, data, budget));
     let sum = match &unpacked {
         Some(Found::Encoding { inner, .. }) => Sum::of(inner.bytes()),
         _ => Sum::of(&data),

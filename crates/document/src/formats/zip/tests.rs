@@ -65,7 +65,8 @@ fn only_what_follows_from_an_edit_changes() {
     let doc = document(&bytes);
     let edited = doc.without([&path(&doc, "empty")]).render();
     let same = bytes.iter().zip(&edited).take_while(|(one, two)| one == two).count();
-    let local = bytes.windows(35).position(|w| w.starts_with(b"PK\x03\x04") && w.ends_with(b"empty"));
+    let local =
+        bytes.windows(35).position(|w| w.starts_with(b"PK\x03\x04") && w.ends_with(b"empty"));
     assert!(same >= local.unwrap());
 }
 
