@@ -91,6 +91,17 @@ impl Found {
 }
 
 impl Piece {
+    /// Whether there is a known container in it, inside encodings.
+    pub fn holds_container(&self) -> bool {
+        match &self.inside {
+            Inside::Known(found) => match &**found {
+                Found::Container { .. } => true,
+                Found::Encoding { inner, .. } => inner.holds_container(),
+            },
+            _ => false,
+        }
+    }
+
     pub fn bytes(&self) -> &Content {
         &self.content
     }
@@ -197,7 +208,7 @@ fn find(content: &Content, budget: &mut Budget) -> Option<Found> {
 }
 
 /// Whether the writer gives the bytes back that the reader saw.
-fn gives_back(found: &Found, content: &Content) -> bool {
+pub(crate) fn gives_back(found: &Found, content: &Content) -> bool {
     let mut out = Out::new(false);
     shallow(found, "", content).write(Style::Packed, None, &mut out);
     out.bytes() == &content[..]
@@ -217,4 +228,10 @@ fn shallow(found: &Found, name: &str, content: &Content) -> Node {
             Node::encoding(name, codec.clone(), node(inner), Some(content.clone()))
         }
     }
+}
+
+/// A budget for tests of decoders.
+#[cfg(test)]
+pub(crate) fn parse_budget() -> Budget {
+    Budget { bytes: 1 << 24, nodes: 1000, depth: 10 }
 }

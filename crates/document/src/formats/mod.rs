@@ -5,12 +5,16 @@
 //! last. A reader must not fail, and must look at no more than a share of the bytes before it is fairly
 //! sure, because every leaf of every document is shown to all of them.
 
+mod ascii;
 mod base64;
 mod bzip2;
 mod deflate;
 mod gzip;
+mod lzw;
 mod mail;
 mod numbers;
+mod pdf;
+mod predictor;
 mod quoted;
 mod roles;
 mod sequence;
@@ -29,6 +33,7 @@ use crate::parse::{Budget, Found};
 type Reader = fn(&Content, &mut Budget) -> Option<Found>;
 
 pub(crate) const READERS: &[Reader] = &[
+    pdf::read,
     zip::read,
     gzip::read,
     bzip2::read,

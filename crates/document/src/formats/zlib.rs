@@ -1,8 +1,6 @@
 //! zlib: deflate between two bytes of header and an Adler-32.
 //!
-//! It is a container of one deflate stream, and of a leaf with what lies behind.
-
-use std::sync::Arc;
+//! A checksum that was wrong stays wrong.
 
 use crate::content::Content;
 use crate::formats::deflate;
@@ -15,12 +13,8 @@ use crate::parse::{Budget, Found};
 pub(crate) struct Zlib {
     header: [u8; 2],
     adler: Field,
-}
-
-impl Default for Zlib {
-    fn default() -> Zlib {
-        Zlib { header: [0x78, 0x9c], adler: Field::Right }
-    }
+    /// What stands behind the stream and is counted as part of it.
+    end: Content,
 }
 
 impl Codec for Zlib {
@@ -33,6 +27,7 @@ impl Codec for Zlib {
         deflate::Deflate.encode(content, style, out);
         let adler = self.adler.or(u64::from(adler32(content.bytes())));
         out.push(&(adler as u32).to_be_bytes());
+        out.push(&self.end);
     }
 }
 
@@ -63,16 +58,18 @@ pub(crate) fn unpack(bytes: &[u8], budget: &mut Budget) -> Option<(Zlib, Content
     let end = 2 + length;
     let stated = be32(bytes, end)?;
     let adler = Field::of(stated, u64::from(adler32(&content)));
-    Some((Zlib { header: [cmf, flg], adler }, content, end + 4))
-}
-
-/// A stream that all of the bytes are.
-pub(crate) fn whole(bytes: &[u8], budget: &mut Budget) -> Option<(Arc<dyn Codec>, Content)> {
-    let (zlib, content, length) = unpack(bytes, budget)?;
-    (length == bytes.len()).then(|| (Arc::new(zlib) as Arc<dyn Codec>, content))
+    Some((Zlib { header: [cmf, flg], adler, end: Content::default() }, content, end + 4))
 }
 
 pub(crate) fn read(content: &Content, budget: &mut Budget) -> Option<Found> {
     let (zlib, inner, length) = unpack(content, budget)?;
     (length == content.len()).then(|| Found::encoding(zlib, inner))
+}
+
+/// A stream with a little behind it, as those of PDF have.
+pub(crate) fn loose(bytes: &Content, budget: &mut Budget) -> Option<(Zlib, Content)> {
+    const LITTLE: usize = 4;
+    let (mut zlib, inner, length) = unpack(bytes, budget)?;
+    zlib.end = bytes.slice(length..);
+    (zlib.end.len() <= LITTLE).then_some((zlib, inner))
 }
