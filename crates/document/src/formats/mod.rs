@@ -14,10 +14,13 @@ mod lzw;
 mod mail;
 mod numbers;
 mod pdf;
+mod png;
 mod predictor;
 mod quoted;
+mod record;
 mod roles;
 mod sequence;
+mod tar;
 mod text;
 mod xz;
 mod zip;
@@ -39,6 +42,8 @@ pub(crate) const READERS: &[Reader] = &[
     bzip2::read,
     xz::read,
     zstd::read,
+    png::read,
+    tar::read,
     zlib::read,
     mail::read,
     base64::read,

@@ -25,11 +25,6 @@ impl Builder {
         self.elements.len()
     }
 
-    /// How many elements are open.
-    pub fn depth(&self) -> usize {
-        self.open.len()
-    }
-
     /// Opens an element that begins here.
     pub fn open(&mut self, role: Role, start: usize) -> usize {
         let number = self.elements.len();

@@ -51,7 +51,10 @@ fn edited_files_are_read_by_their_tables() {
             assert!(after.contains("BT (x) Tj ET") && !after.contains("\n6: b"), "{mode}: {after}");
             let strip = |text: &str| {
                 let kept = |line: &&str| {
-                    !line.starts_with("6: ") && !line.starts_with("7: ") && !line.contains("Tj ET") && !line.contains("XRef")
+                    !line.starts_with("6: ")
+                        && !line.starts_with("7: ")
+                        && !line.contains("Tj ET")
+                        && !line.contains("XRef")
                 };
                 text.lines().filter(kept).map(str::to_owned).collect::<Vec<_>>()
             };
