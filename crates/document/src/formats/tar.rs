@@ -150,7 +150,7 @@ impl Form for Tar {
 /// A size, in octal digits or in binary.
 fn number(field: &[u8]) -> Option<u64> {
     if field[0] & 0x80 != 0 {
-        let low = field.len() - 8;
+        let low = field.len().checked_sub(8).filter(|&low| low > 0)?;
         let high = field[1..low].iter().all(|&b| b == 0) && field[0] == 0x80;
         return high.then(|| field[low..].iter().fold(0, |n, &b| n << 8 | u64::from(b)));
     }
