@@ -8,7 +8,7 @@ mod mutate;
 
 #[test]
 fn any_bytes_are_a_document() {
-    mutate::with_changes(&mutate::seeds("document"), 60, document::check);
+    mutate::with_changes(&mutate::seeds("document"), 300, document::check);
 }
 
 #[test]

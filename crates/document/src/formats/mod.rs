@@ -7,21 +7,31 @@
 
 mod ascii;
 mod base64;
+mod boxes;
 mod bzip2;
 mod deflate;
+mod der;
+mod ebml;
+mod gif;
 mod gzip;
+mod jpeg;
 mod lzw;
 mod mail;
 mod numbers;
+mod ogg;
 mod pdf;
+mod pem;
 mod png;
 mod predictor;
 mod quoted;
 mod record;
+mod riff;
 mod roles;
 mod sequence;
+mod stretches;
 mod tar;
 mod text;
+mod utf16;
 mod xz;
 mod zip;
 mod zlib;
@@ -43,10 +53,20 @@ pub(crate) const READERS: &[Reader] = &[
     xz::read,
     zstd::read,
     png::read,
+    jpeg::read,
+    riff::read,
+    gif::read,
+    boxes::read,
+    ebml::read,
+    ogg::read,
     tar::read,
+    der::read,
     zlib::read,
+    utf16::read,
     mail::read,
+    pem::read,
     base64::read,
+    stretches::read,
     deflate::read,
 ];
 

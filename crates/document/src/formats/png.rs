@@ -6,6 +6,7 @@ use super::record::{Check, Coding, Inside, Raw, Record, four_letters};
 use crate::content::Content;
 use crate::formats::numbers::{be, be32, size};
 use crate::formats::predictor::{self, Parameters};
+use crate::formats::sequence::Sequence;
 use crate::formats::zlib;
 use crate::node::{Field, Form, Kind, Parts};
 use crate::out::Out;
@@ -15,25 +16,6 @@ const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 const DATA: &[u8] = b"IDAT";
 /// The length and the type in front of a chunk, and the checksum behind it.
 const AROUND: usize = 12;
-
-struct Png;
-
-impl Form for Png {
-    fn kind(&self) -> Kind {
-        Kind::Png
-    }
-
-    fn write(&self, parts: &Parts<'_>, out: &mut Out) {
-        out.push(SIGNATURE);
-        for at in 0..parts.len() {
-            parts.write(at, out);
-        }
-    }
-
-    fn keep(&self, _: &[usize]) -> Arc<dyn Form> {
-        Arc::new(Png)
-    }
-}
 
 /// The chunks of the picture: how long each was, and its checksum.
 #[derive(Clone)]
@@ -189,7 +171,7 @@ pub(crate) fn read(bytes: &Content, budget: &mut Budget) -> Option<Found> {
     if at < bytes.len() {
         pieces.push(Piece::new("rest", bytes.slice(at..)));
     }
-    Some(Found::container(Png, pieces))
+    Some(Sequence::behind(SIGNATURE, Kind::Png, pieces))
 }
 
 #[cfg(test)]

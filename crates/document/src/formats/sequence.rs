@@ -6,27 +6,36 @@ use crate::node::{Form, Kind, Parts};
 use crate::out::Out;
 use crate::parse::{Found, Piece};
 
-/// A sequence, of a kind that says what of.
-pub(crate) struct Sequence(pub Kind);
+/// A sequence, of a kind that says what of, behind a signature.
+#[derive(Clone)]
+pub(crate) struct Sequence {
+    kind: Kind,
+    signature: &'static [u8],
+}
 
 impl Sequence {
     pub fn found(kind: Kind, parts: Vec<Piece>) -> Found {
-        Found::container(Sequence(kind), parts)
+        Sequence::behind(b"", kind, parts)
+    }
+
+    pub fn behind(signature: &'static [u8], kind: Kind, parts: Vec<Piece>) -> Found {
+        Found::container(Sequence { kind, signature }, parts)
     }
 }
 
 impl Form for Sequence {
     fn kind(&self) -> Kind {
-        self.0
+        self.kind
     }
 
     fn write(&self, parts: &Parts<'_>, out: &mut Out) {
+        out.push(self.signature);
         for at in 0..parts.len() {
             parts.write(at, out);
         }
     }
 
     fn keep(&self, _: &[usize]) -> Arc<dyn Form> {
-        Arc::new(Sequence(self.0))
+        Arc::new(self.clone())
     }
 }

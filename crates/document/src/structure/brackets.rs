@@ -138,10 +138,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
                     start_item(&mut levels, at + 1, &mut builder);
                 }
             }
-            Token::Quote(end) => {
-                if *end > at + 2 {
-                    builder.add(Role::Quote, at + 1..end - 1);
-                }
+            Token::Quote(end) if *end > at + 2 => {
+                builder.add(Role::Quote, at + 1..end - 1);
             }
             Token::Comma if level.by == Separator::Comma => {
                 end_item(level, *at, bytes, &mut builder);
@@ -159,26 +157,38 @@ pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
     Some(builder)
 }
 
-/// What separates the items of each group, by the number of the token that opens it.
+/// What separates the items of each group, by the number of the token that opens it: semicolons, or else
+/// commas, or else line ends.
 fn separators(tokens: &[(usize, Token)], partner: &[Option<usize>]) -> Vec<Separator> {
-    let mut by = vec![Separator::Nothing; tokens.len()];
+    const NOTHING: u8 = 0;
+    const LINE: u8 = 1;
+    const COMMA: u8 = 2;
+    const SEMICOLON: u8 = 3;
+    let mut strongest = vec![NOTHING; tokens.len()];
     let mut open: Vec<(usize, usize)> = Vec::new();
     for (number, (_, token)) in tokens.iter().enumerate() {
         while open.last().is_some_and(|&(_, end)| end <= number) {
             open.pop();
         }
-        let group = open.last().map(|&(opened, _)| opened);
-        match (token, group) {
-            (Token::Open(_), _) => open.extend(partner[number].map(|end| (number, end))),
-            (Token::Comma, Some(group)) if by[group] == Separator::Nothing => {
-                by[group] = Separator::Comma
-            }
-            (Token::Semicolon, Some(group)) => by[group] = Separator::Line,
-            (Token::Line, Some(group)) if by[group] == Separator::Nothing => {}
-            _ => {}
+        let strength = match token {
+            Token::Line => LINE,
+            Token::Comma => COMMA,
+            Token::Semicolon => SEMICOLON,
+            _ => NOTHING,
+        };
+        if let Some(&(group, _)) = open.last() {
+            strongest[group] = strongest[group].max(strength);
+        }
+        if matches!(token, Token::Open(_)) {
+            open.extend(partner[number].map(|end| (number, end)));
         }
     }
-    by
+    let separator = |strength| match strength {
+        NOTHING => Separator::Nothing,
+        COMMA => Separator::Comma,
+        _ => Separator::Line,
+    };
+    strongest.into_iter().map(separator).collect()
 }
 
 fn start_item(levels: &mut [Level], at: usize, builder: &mut Builder) {
