@@ -66,6 +66,11 @@ pub(crate) fn read(content: &Content, budget: &mut Budget) -> Option<Found> {
     if whole.end != content.len() {
         return None;
     }
+    // Nothing else may be in it: text can begin like this, too.
+    let mut at = whole.payload.start;
+    while at < whole.payload.end {
+        at = element(content, at, whole.payload.end)?.end;
+    }
     let levels = budget.depth();
     let pieces = records(content, 0..content.len(), element, levels, budget, &mut 0)?;
     Some(Sequence::found(Kind::Der, pieces))

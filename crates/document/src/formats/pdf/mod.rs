@@ -219,6 +219,14 @@ impl Form for Pdf {
                 Err(_) => *stretch = Stretch::Gone,
             }
         }
+        // The length of a stream goes with it.
+        for at in 0..form.stretches.len() {
+            if let Stretch::Length { of, .. } = form.stretches[at]
+                && matches!(form.stretches[of], Stretch::Gone)
+            {
+                form.stretches[at] = Stretch::Gone;
+            }
+        }
         form.parts = kept.len();
         Arc::new(form)
     }
