@@ -96,7 +96,8 @@ fn matches(tokens: &[(usize, Token)]) -> Vec<Option<usize>> {
 /// A group that is being read: which token ends it, and what separates its items.
 struct Level {
     end: usize,
-    item: Option<usize>,
+    /// The number of the item that is open, and where it begins.
+    item: Option<(usize, usize)>,
     by: Separator,
 }
 
@@ -108,7 +109,7 @@ enum Separator {
     Nothing,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn read(bytes: &[u8], deepest: usize) -> Option<Builder> {
     let tokens = tokens(bytes);
     let partner = matches(&tokens);
     let groups = partner.iter().flatten().count();
@@ -116,13 +117,10 @@ pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
         return None;
     }
     let by = separators(&tokens, &partner);
-    let mut builder = Builder::new(Layout::Brackets);
+    let mut builder = Builder::new(Layout::Brackets, deepest);
     let mut levels = vec![Level { end: tokens.len(), item: None, by: Separator::Line }];
     start_item(&mut levels, 0, &mut builder);
     for (number, (at, token)) in tokens.iter().enumerate() {
-        if builder.full() {
-            return None;
-        }
         let level = levels.last_mut()?;
         if level.end == number {
             end_item(level, *at, bytes, &mut builder);
@@ -199,13 +197,13 @@ fn start_item(levels: &mut [Level], at: usize, builder: &mut Builder) {
         if level.by == Separator::Comma {
             builder.separated(item);
         }
-        level.item = Some(item);
+        level.item = Some((item, at));
     }
 }
 
 fn end_item(level: &mut Level, at: usize, bytes: &[u8], builder: &mut Builder) {
-    if let Some(item) = level.item.take() {
-        let range: Range<usize> = builder.start(item)..at;
+    if let Some((item, from)) = level.item.take() {
+        let range: Range<usize> = from..at;
         builder.close(at);
         let empty = bytes[range].trim_ascii().is_empty();
         if empty && level.by == Separator::Line && builder.len() == item + 1 {

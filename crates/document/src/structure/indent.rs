@@ -9,23 +9,20 @@ use crate::formats::{lines, trimmed};
 const TAB: usize = 8;
 
 /// A file of sections: heads in brackets, and lines with keys and values.
-pub(super) fn sections(bytes: &[u8]) -> Option<Builder> {
-    has_sections(bytes).then(|| blocks(bytes, true))?
+pub(super) fn sections(bytes: &[u8], deepest: usize) -> Option<Builder> {
+    has_sections(bytes).then(|| blocks(bytes, true, deepest))?
 }
 
-pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
-    blocks(bytes, false)
+pub(super) fn read(bytes: &[u8], deepest: usize) -> Option<Builder> {
+    blocks(bytes, false, deepest)
 }
 
-fn blocks(bytes: &[u8], ini: bool) -> Option<Builder> {
-    let mut builder = Builder::new(Layout::Indented);
+fn blocks(bytes: &[u8], ini: bool, deepest: usize) -> Option<Builder> {
+    let mut builder = Builder::new(Layout::Indented, deepest);
     // How far in each block is that is open.
     let mut levels: Vec<usize> = Vec::new();
     let mut at = 0;
     for line in lines(bytes) {
-        if builder.full() {
-            break;
-        }
         let end = at + line.len();
         let body = trimmed(line);
         let text = body.trim_ascii();

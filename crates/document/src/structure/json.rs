@@ -15,12 +15,12 @@ enum State {
     AfterItem,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn read(bytes: &[u8], deepest: usize) -> Option<Builder> {
     let start = skip(bytes, bytes.strip_prefix(b"\xef\xbb\xbf").map_or(0, |_| 3));
     if !matches!(bytes.get(start), Some(b'{' | b'[')) {
         return None;
     }
-    let mut reader = Reader { bytes, at: start, builder: Builder::new(Layout::Json) };
+    let mut reader = Reader { bytes, at: start, builder: Builder::new(Layout::Json, deepest) };
     while reader.at < bytes.len() {
         let first = reader.at;
         reader.root()?;
@@ -29,7 +29,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
             return None;
         }
     }
-    (reader.builder.len() > 1 && !reader.builder.full()).then_some(reader.builder)
+    (reader.builder.len() > 1).then_some(reader.builder)
 }
 
 fn skip(bytes: &[u8], at: usize) -> usize {
@@ -49,9 +49,6 @@ impl Reader<'_> {
         let mut states: Vec<State> = Vec::new();
         self.value(&mut states)?;
         while let Some(&state) = states.last() {
-            if self.builder.full() {
-                return None;
-            }
             self.at = skip(self.bytes, self.at);
             let byte = *self.bytes.get(self.at)?;
             match (state, byte) {

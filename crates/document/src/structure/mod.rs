@@ -102,7 +102,7 @@ pub struct Element {
     /// What must stay in its place.
     rest: &'static [u8],
     /// What states its length.
-    length: Option<Length>,
+    length: Option<Box<Length>>,
 }
 
 /// The elements of a leaf, a parent before its children, from the front.
@@ -112,13 +112,13 @@ pub struct Structure {
     elements: Vec<Element>,
 }
 
-/// How many elements a structure has at most. Readers stop there: the rest stays in the elements around it.
-const MOST: usize = 2_000_000;
+/// How many elements a structure has at most. If there are more, the deepest are left out.
+const MOST: usize = 1_000_000;
 
 impl Structure {
     /// The elements of these bytes.
     pub fn of(bytes: &[u8]) -> Structure {
-        type Reader = fn(&[u8]) -> Option<Builder>;
+        type Reader = fn(&[u8], usize) -> Option<Builder>;
         const TEXT: &[Reader] =
             &[xml::read, json::read, indent::sections, table::read, brackets::read, indent::read];
         const BINARY: &[Reader] = &[tlv::der, tlv::message_pack, tlv::cbor, tlv::protobuf];
@@ -127,11 +127,15 @@ impl Structure {
         let binary = !text || std::str::from_utf8(bytes).is_err();
         let readers =
             [if binary { BINARY } else { &[] }, if text { TEXT } else { &[records::read] }];
-        let found = readers.into_iter().flatten().find_map(|read| read(bytes));
-        found.map_or_else(
-            || Structure { layout: Layout::Flat, elements: Vec::new() },
-            Builder::finish,
-        )
+        for &read in readers.into_iter().flatten() {
+            let Some(found) = read(bytes, usize::MAX) else { continue };
+            let found = match found.too_deep() {
+                Some(depth) => read(bytes, depth).unwrap_or(found),
+                None => found,
+            };
+            return found.finish();
+        }
+        Structure { layout: Layout::Flat, elements: Vec::new() }
     }
 
     /// By which rules the bytes were read.

@@ -109,9 +109,9 @@ struct Level {
     rest: Range<usize>,
 }
 
-pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn read(bytes: &[u8], deepest: usize) -> Option<Builder> {
     let (guess, start) = best(bytes, HEAD)?;
-    let mut builder = Builder::new(Layout::Records);
+    let mut builder = Builder::new(Layout::Records, deepest);
     let mut levels = vec![Level { guess, rest: start..bytes.len() }];
     let mut tries = 0;
     while let Some(level) = levels.last_mut() {
@@ -124,9 +124,6 @@ pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
                 builder.close(end + outer.guess.behind);
             }
             continue;
-        }
-        if builder.full() {
-            return None;
         }
         let length = guess.payload(bytes, at)?;
         let field = at + guess.before..at + guess.before + guess.width();

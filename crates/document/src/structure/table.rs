@@ -7,11 +7,11 @@ const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// How many rows decide.
 const LOOK: usize = 50;
 
-pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn read(bytes: &[u8], deepest: usize) -> Option<Builder> {
     let separator = SEPARATORS.into_iter().find(|&separator| is_table(bytes, separator))?;
-    let mut builder = Builder::new(Layout::Table);
+    let mut builder = Builder::new(Layout::Table, deepest);
     let mut at = 0;
-    while at < bytes.len() && !builder.full() {
+    while at < bytes.len() {
         builder.open(Role::Row, at);
         loop {
             let end = cell_end(bytes, at, separator);

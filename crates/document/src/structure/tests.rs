@@ -263,3 +263,13 @@ mod any {
         }
     }
 }
+
+#[test]
+fn of_too_many_elements_the_deepest_are_left_out() {
+    let row = "[".to_owned() + &["1"; 20].join(",") + "]";
+    let text = "[".to_owned() + &vec![row; 60_000].join(",") + "]";
+    let structure = Structure::of(text.as_bytes());
+    assert_eq!(structure.layout(), Layout::Json);
+    assert_eq!(structure.elements().len(), 60_001);
+    check(&structure, text.len());
+}

@@ -119,12 +119,13 @@ fn values(
     coding: Coding,
     next: Next,
     inside: fn(&[u8], &Tlv) -> Range<usize>,
+    deepest: usize,
 ) -> Option<Builder> {
     let whole = 0..bytes.len();
     if !fills(bytes, &whole, next) {
         return None;
     }
-    let mut builder = Builder::new(layout);
+    let mut builder = Builder::new(layout, deepest);
     // What is left of each range that is being read. Each has two elements open around it.
     let mut open = vec![whole];
     while let Some(range) = open.last_mut() {
@@ -136,9 +137,6 @@ fn values(
                 builder.close(end);
             }
             continue;
-        }
-        if builder.full() {
-            return None;
         }
         let value = next(bytes, range)?;
         range.start = value.all.end;
@@ -161,16 +159,16 @@ fn values(
     (builder.len() >= FEWEST).then_some(builder)
 }
 
-pub(super) fn der(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn der(bytes: &[u8], deepest: usize) -> Option<Builder> {
     if !matches!(bytes.first(), Some(0x30 | 0x31 | 0x60..=0x7f | 0xa0..=0xbf)) {
         return None;
     }
-    values(bytes, Layout::Der, Coding::Der, der_value, der_inside)
+    values(bytes, Layout::Der, Coding::Der, der_value, der_inside, deepest)
 }
 
-pub(super) fn protobuf(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn protobuf(bytes: &[u8], deepest: usize) -> Option<Builder> {
     let payload = |_: &[u8], value: &Tlv| value.payload.clone();
-    values(bytes, Layout::Protobuf, Coding::Varint, protobuf_value, payload)
+    values(bytes, Layout::Protobuf, Coding::Varint, protobuf_value, payload, deepest)
 }
 
 /// The beginning of an item: how long it is, and what follows.
@@ -283,15 +281,13 @@ fn items(
     layout: Layout,
     head: fn(&[u8], usize) -> Option<Head>,
     nothing: &'static [u8],
+    deepest: usize,
 ) -> Option<Builder> {
     const BREAK: u8 = 0xff;
-    let mut builder = Builder::new(layout);
+    let mut builder = Builder::new(layout, deepest);
     let mut levels: Vec<Level> = Vec::new();
     let (mut at, mut roots) = (0, 0);
     while at < bytes.len() || !levels.is_empty() {
-        if builder.full() {
-            return None;
-        }
         if let Some(level) = levels.last_mut() {
             let broken = level.left.is_none() && bytes.get(at) == Some(&BREAK);
             if level.left == Some(0) || (broken && !level.in_pair) {
@@ -359,12 +355,12 @@ fn after(levels: &mut [Level], builder: &mut Builder, at: usize) {
     level.left = level.left.map(|left| left - 1);
 }
 
-pub(super) fn message_pack(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn message_pack(bytes: &[u8], deepest: usize) -> Option<Builder> {
     matches!(bytes.first()?, 0x80..=0x9f | 0xdc..=0xdf)
-        .then(|| items(bytes, Layout::MessagePack, message_pack_head, b"\xc0"))?
+        .then(|| items(bytes, Layout::MessagePack, message_pack_head, b"\xc0", deepest))?
 }
 
-pub(super) fn cbor(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn cbor(bytes: &[u8], deepest: usize) -> Option<Builder> {
     matches!(bytes.first()?, 0x80..=0xbf | 0xd9)
-        .then(|| items(bytes, Layout::Cbor, cbor_head, b"\xf6"))?
+        .then(|| items(bytes, Layout::Cbor, cbor_head, b"\xf6", deepest))?
 }

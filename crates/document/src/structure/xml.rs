@@ -15,7 +15,7 @@ const VOID: &[&[u8]] = &[
 /// Tags whose content is no markup.
 const RAW: &[&[u8]] = &[b"script", b"style"];
 
-pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
+pub(super) fn read(bytes: &[u8], deepest: usize) -> Option<Builder> {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let looks = matches!(start, [b'<', b'?' | b'!' | b'a'..=b'z' | b'A'..=b'Z' | b'_', ..]);
     if !looks {
@@ -25,7 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Builder> {
         && (start[..5].eq_ignore_ascii_case(b"<html")
             || start.to_ascii_lowercase().starts_with(b"<!doctype html"));
     let mut reader =
-        Reader { bytes, html, builder: Builder::new(Layout::Markup), open: Vec::new() };
+        Reader { bytes, html, builder: Builder::new(Layout::Markup, deepest), open: Vec::new() };
     reader.run();
     (reader.builder.len() > 1).then_some(reader.builder)
 }
@@ -41,7 +41,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn run(&mut self) {
         let mut at = 0;
-        while at < self.bytes.len() && !self.builder.full() {
+        while at < self.bytes.len() {
             let next = memchr::memchr(b'<', &self.bytes[at..]).map_or(self.bytes.len(), |n| at + n);
             if next > at {
                 self.text(at..next);
