@@ -31,6 +31,7 @@ mod sequence;
 mod stretches;
 mod tar;
 mod text;
+mod tiff;
 mod utf16;
 mod xz;
 mod zip;
@@ -55,6 +56,7 @@ pub(crate) const READERS: &[Reader] = &[
     png::read,
     jpeg::read,
     riff::read,
+    tiff::read,
     gif::read,
     boxes::read,
     ebml::read,
