@@ -4,7 +4,8 @@
 //! what follows the end. A member is a container of its name, its time, its extra fields, its comment and
 //! its content; how the content is compressed follows from the node that it is. Local headers, the central
 //! directory and its end are computed. Order of members, order of the directory, data descriptors and
-//! 64-bit fields are kept as the archive's writer chose them.
+//! 64-bit fields are kept as the archive's writer chose them. A line of the directory that leads nowhere is a
+//! leaf, and an archive that was cut off is read from the front.
 
 mod ending;
 mod extra;
@@ -27,6 +28,8 @@ enum Slot {
     Member,
     /// Bytes that belong to no member: a program in front, what an update left behind.
     Gap,
+    /// A line of the directory that leads to no member.
+    Line,
     Comment,
     /// Bytes behind the end.
     After,
@@ -39,7 +42,8 @@ struct Zip {
     listed: Vec<usize>,
     /// Offsets count from the first member and not from the first byte.
     relative: bool,
-    ending: Ending,
+    /// How it ends; an archive that was cut off has no directory and no end.
+    ending: Option<Ending>,
 }
 
 impl Zip {
@@ -67,19 +71,28 @@ impl Form for Zip {
                     place = Some(Member::write_local(at, parts, base, out));
                 }
                 Slot::Gap => parts.write(at, out),
-                Slot::Comment | Slot::After => {}
+                Slot::Line | Slot::Comment | Slot::After => {}
             }
             places.push(place);
         }
+        let Some(ending) = &self.ending else {
+            for at in (0..parts.len()).filter(|&at| self.slot(at) == Slot::After) {
+                parts.write(at, out);
+            }
+            return;
+        };
         let directory = out.len();
         let mut count = 0;
         for &at in &self.listed {
             if let Some(Some(place)) = places.get(at) {
                 Member::write_central(at, parts, place, out);
                 count += 1;
+            } else if at < parts.len() && self.slot(at) == Slot::Line {
+                parts.write(at, out);
+                count += 1;
             }
         }
-        self.ending.write(count, directory - base, out.len() - directory, out.len() - base, out);
+        ending.write(count, directory - base, out.len() - directory, out.len() - base, out);
         let length_at = out.len();
         out.push(&[0; 2]);
         for at in 0..parts.len() {

@@ -2,7 +2,7 @@
 
 use super::ending::{END, Ending};
 use super::extra::{self, Sizes};
-use super::member::{CENTRAL, Descriptor, FOLLOWS, LOCAL, Member, Role, Stated};
+use super::member::{CENTRAL, DESCRIPTOR, Descriptor, FOLLOWS, LOCAL, Member, Role, Stated};
 use super::{Slot, Zip};
 use crate::content::Content;
 use crate::formats::numbers::{le16, le32, size};
@@ -183,18 +183,21 @@ pub(crate) fn read(bytes: &Content, budget: &mut Budget) -> Option<Found> {
         let tail = &bytes[bytes.len().saturating_sub(1 << 16)..];
         memchr::memmem::find(tail, CENTRAL)?;
     }
-    let layout = Ending::find(bytes)?;
+    let Some(layout) = Ending::find(bytes) else { return cut_off(bytes, budget) };
     if layout.count > budget.nodes() {
         return None;
     }
-    let mut members = Vec::new();
+    let (mut members, mut stray) = (Vec::new(), Vec::new());
     let mut at = layout.directory;
     for number in 0..layout.count {
         let (line, end) = line(bytes, at)?;
-        members.push((member(bytes, layout.base, line, budget)?, number));
+        match member(bytes, layout.base, line, budget) {
+            Some(found) => members.push((found, number)),
+            None => stray.push((bytes.slice(at..end), number)),
+        }
         at = end;
     }
-    if at != layout.end {
+    if at != layout.end || (members.is_empty() && layout.count > 0) {
         return None;
     }
     members.sort_by_key(|((_, start, _), _)| *start);
@@ -205,7 +208,7 @@ pub(crate) fn read(bytes: &Content, budget: &mut Budget) -> Option<Found> {
     }
 
     let (mut slots, mut parts) = (Vec::new(), Vec::new());
-    let mut listed = vec![0; members.len()];
+    let mut listed = vec![0; layout.count];
     let mut at = 0;
     for ((piece, start, end), number) in members {
         if start < at {
@@ -223,6 +226,11 @@ pub(crate) fn read(bytes: &Content, budget: &mut Budget) -> Option<Found> {
     if layout.directory < at {
         return None;
     }
+    for (line, number) in stray {
+        listed[number] = parts.len();
+        slots.push(Slot::Line);
+        parts.push(Piece::leaf("line of the directory", line));
+    }
     let last = [
         (Slot::Gap, "before the directory", bytes.slice(at..layout.directory)),
         (Slot::Comment, "comment", layout.comment),
@@ -234,5 +242,64 @@ pub(crate) fn read(bytes: &Content, budget: &mut Budget) -> Option<Found> {
             parts.push(Piece::new(name, content));
         }
     }
-    Some(Found::container(Zip { slots, listed, relative, ending: layout.ending }, parts))
+    let ending = Some(layout.ending);
+    Some(Found::container(Zip { slots, listed, relative, ending }, parts))
+}
+
+/// An archive without its end: member after member, as far as they are whole.
+fn cut_off(bytes: &Content, budget: &mut Budget) -> Option<Found> {
+    let (mut slots, mut parts) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while bytes[at..].starts_with(LOCAL) && parts.len() < budget.nodes() {
+        let Some(line) = line_of_local(bytes, at, budget) else { break };
+        let Some((piece, _, end)) = member(bytes, 0, line, budget) else { break };
+        slots.push(Slot::Member);
+        parts.push(piece);
+        at = end;
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    if at < bytes.len() {
+        slots.push(Slot::After);
+        parts.push(Piece::new("rest", bytes.slice(at..)));
+    }
+    let form = Zip { slots, listed: Vec::new(), relative: false, ending: None };
+    Some(Found::container(form, parts))
+}
+
+/// The line that a directory would have for the member at a place. If its sizes follow its data, the data
+/// themselves say where they end.
+fn line_of_local(bytes: &Content, at: usize, budget: &mut Budget) -> Option<Line> {
+    let stated = stated(bytes, at + 4)?;
+    let mut crc = le32(bytes, at + 14)?;
+    let (mut packed, mut unpacked) = (le32(bytes, at + 18)?, le32(bytes, at + 22)?);
+    let name = bytes.get_slice(at + LOCAL_LENGTH, le16(bytes, at + 26)? as usize)?;
+    let data = at + LOCAL_LENGTH + name.len() + le16(bytes, at + 28)? as usize;
+    if stated.flags & FOLLOWS != 0 && packed == 0 {
+        let rest = bytes.get(data..)?;
+        if stated.method == 8 {
+            let (content, length) = deflate::unpack(rest, budget)?;
+            let sum = Sum::of(&content);
+            (crc, packed, unpacked) = (sum.crc.into(), length as u64, sum.length);
+        } else {
+            let fits = |&at: &usize| le32(rest, at + 8) == Some(at as u64);
+            let end = memchr::memmem::find_iter(rest, DESCRIPTOR).find(fits)?;
+            crc = le32(rest, end + 4)?;
+            (packed, unpacked) = (le32(rest, end + 8)?, le32(rest, end + 12)?);
+        }
+    }
+    let sizes = Sizes { unpacked, packed, offset: at as u64 };
+    Some(Line {
+        made: stated.version,
+        time: bytes.get_slice(at + 10, 4)?,
+        stated,
+        crc,
+        narrow: sizes,
+        sizes,
+        rest: [0; 8],
+        name,
+        extra: Content::default(),
+        comment: Content::default(),
+    })
 }

@@ -101,3 +101,30 @@ fn stored_archives_say_what_is_copied() {
     }
     assert!(copied > 300_000, "{copied}");
 }
+
+#[test]
+fn an_archive_that_was_cut_off_is_still_read() {
+    for mode in ["plain", "pipe"] {
+        let bytes = python(WRITE, &[mode], b"");
+        let end = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
+        for length in [end - 1, end, end + 30] {
+            let doc = document(&bytes[..length]);
+            assert_eq!(doc.root().kind(), Kind::Zip, "{mode} {length}");
+            assert!(doc.render() == bytes[..length]);
+            assert!(leaf(&doc, b"<p>Anneliese").is_some());
+        }
+    }
+}
+
+#[test]
+fn a_line_that_leads_nowhere_stays() {
+    let mut bytes = python(WRITE, &["plain"], b"");
+    let line = bytes.windows(4).position(|w| w == b"PK\x01\x02").unwrap();
+    bytes[line + 42] ^= 0x55;
+    let doc = document(&bytes);
+    assert_eq!(doc.root().kind(), Kind::Zip);
+    assert!(doc.render() == bytes);
+    assert!(leaf(&doc, b"PK\x01\x02").is_some());
+    let edited = doc.without([&path(&doc, "big")]);
+    assert!(document(&edited.render()).same_tree(&edited));
+}
