@@ -161,7 +161,13 @@ impl Budget {
 pub(crate) fn parse(bytes: Content, limits: &Limits) -> Node {
     let nodes = limits.nodes.saturating_sub(1);
     let mut budget = Budget { bytes: limits.bytes, nodes, depth: limits.depth };
-    look(Piece::new("", bytes), &mut budget)
+    let node = look(Piece::new("", bytes.clone()), &mut budget);
+    // Every view was compared with its bytes; this is for mistakes in how views fit together.
+    let mut out = Out::new(false);
+    node.write(Style::Packed, None, &mut out);
+    let same = out.bytes() == &bytes[..];
+    debug_assert!(same, "a document is written in another way than it was");
+    if same { node } else { Node::leaf("", bytes) }
 }
 
 /// The node that a piece is. What it holds is looked into as far as the budget goes.

@@ -16,6 +16,7 @@ mod change;
 mod indent;
 mod json;
 mod lengths;
+mod pdf;
 mod records;
 mod table;
 mod tlv;
@@ -35,6 +36,8 @@ pub enum Layout {
     /// XML, HTML and what looks like it.
     Markup,
     Json,
+    /// A value of PDF.
+    Pdf,
     /// Rows of cells.
     Table,
     /// Lines, and lines that belong to them because they are indented or in their section.
@@ -125,8 +128,9 @@ impl Structure {
         // Binary data may be text for the most part, but then it is hardly ever UTF-8.
         let text = is_text(bytes);
         let binary = !text || std::str::from_utf8(bytes).is_err();
-        let readers =
-            [if binary { BINARY } else { &[] }, if text { TEXT } else { &[records::read] }];
+        const FIRST: &[Reader] = &[pdf::read];
+        const LAST: &[Reader] = &[records::read];
+        let readers = [FIRST, if binary { BINARY } else { &[] }, if text { TEXT } else { LAST }];
         for &read in readers.into_iter().flatten() {
             let Some(found) = read(bytes, usize::MAX) else { continue };
             let found = match found.too_deep() {

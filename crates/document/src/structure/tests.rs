@@ -90,6 +90,19 @@ fn json() {
 }
 
 #[test]
+fn values_of_pdf() {
+    let text = b"<< /Type /Page /Kids [3 0 R 4 0 R] /A <</B (x \\(y\\)) /C <41>>> /N 12>>\n";
+    assert_eq!(layout(text), Layout::Pdf);
+    assert_eq!(all(text, Role::Quote), ["x \\(y\\)", "41"]);
+    let left = without(text, |_, t| t == b"/Type /Page " || t == b"4 0 R" || t == b"/N 12");
+    assert_eq!(left, b"<< /Kids [3 0 R ] /A <</B (x \\(y\\)) /C <41>>> >>\n");
+    assert_eq!(
+        without(text, |_, t| t == b"12"),
+        b"<< /Type /Page /Kids [3 0 R 4 0 R] /A <</B (x \\(y\\)) /C <41>>> /N null>>\n"
+    );
+}
+
+#[test]
 fn tables() {
     let csv = b"a,b,c\n1,\"x, \"\"y\"\"\n2\",3\r\n4,,6\n";
     assert_eq!(layout(csv), Layout::Table);

@@ -58,6 +58,8 @@ pub(super) struct Member {
     pub descriptor: Option<Descriptor>,
     /// The content is compressed or encrypted in a way that was not undone: it keeps its method.
     pub opaque: bool,
+    /// The content is compressed by its member, and not merely a compressed file.
+    pub packed: bool,
     pub made: u16,
     /// The disk, and the attributes.
     pub rest: [u8; 8],
@@ -117,6 +119,7 @@ impl Member {
             central: stated,
             descriptor: None,
             opaque: false,
+            packed: false,
             made: VERSION,
             rest: [0; 8],
             offset: Field::Right,
@@ -145,7 +148,11 @@ impl Member {
             Some(own) => member.roles.place(Role::Content, own).map(|at| own.node(at)),
             None => Some(parts.node(at)),
         };
-        let compressed = content.filter(|_| !member.opaque).and_then(method_of);
+        let compressed = match (&own, content) {
+            (Some(_), Some(node)) if member.packed => method_of(node),
+            (None, Some(node)) if node.kind() == Kind::Deflate => method_of(node),
+            _ => None,
+        };
         // Stored members have their sizes in front: readers that stream cannot find their end otherwise.
         let plain = compressed.is_some() && parts.style() == Style::Stored;
         let method = match compressed {

@@ -144,7 +144,8 @@ fn member(
     settle(&mut central, line.crc, &line.narrow);
 
     let file = String::from_utf8_lossy(&line.name).into_owned();
-    let opaque = unpacked.is_none() && (local.method != 0 || !plain);
+    let packed = unpacked.is_some();
+    let opaque = !packed && (local.method != 0 || !plain);
     let mut parts = vec![(Role::Name, Piece::leaf("name", name.clone()))];
     let mut leaf = |differs: bool, role, what: &str, content: &Content| {
         if differs {
@@ -170,6 +171,7 @@ fn member(
         central,
         descriptor,
         opaque,
+        packed,
         made: line.made,
         rest: line.rest,
         offset: Field::of(line.narrow.offset, right.offset),

@@ -128,3 +128,27 @@ fn a_line_that_leads_nowhere_stays() {
     let edited = doc.without([&path(&doc, "big")]);
     assert!(document(&edited.render()).same_tree(&edited));
 }
+
+#[test]
+fn a_compressed_file_in_an_archive_is_no_compressed_member() {
+    let write = "
+import io, sys, zipfile, lzma, bz2, zlib
+o = io.BytesIO(); text = b' '.join(b'private %d' % i for i in range(99))
+with zipfile.ZipFile(o, 'w', zipfile.ZIP_STORED) as z:
+    z.writestr('a.xz', lzma.compress(text)); z.writestr('b.bz2', bz2.compress(text))
+    z.writestr('c', zlib.compress(text)[2:-4])
+sys.stdout.buffer.write(o.getvalue())
+";
+    let bytes = python(write, &[], b"");
+    let doc = document(&bytes);
+    assert!(doc.render() == bytes);
+    assert_eq!(doc.leaves().filter(|(_, leaf)| leaf.starts_with(b"private")).count(), 3);
+    let edits = doc.leaves().filter(|(_, leaf)| leaf.starts_with(b"private"));
+    let edits: Vec<_> = edits.map(|(path, _)| (path, b"x".to_vec().into())).collect();
+    let read = "
+import io, sys, zipfile, lzma, bz2, zlib
+z = zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read())); assert z.testzip() is None
+print(lzma.decompress(z.read('a.xz')), bz2.decompress(z.read('b.bz2')), zlib.decompress(z.read('c'), -15))
+";
+    assert_eq!(python_reads(read, &doc.with_leaves(edits).render()), "b'x' b'x' b'x'\n");
+}
