@@ -16,7 +16,7 @@ use crate::step::{Step, report};
 use crate::tools::works;
 
 /// The targets, with the longest input that each gets, in bytes.
-const TARGETS: [(&str, usize); 8] = [
+const TARGETS: [(&str, usize); 9] = [
     ("decoder", 266),
     ("loader", 32 << 10),
     ("report", 16 << 10),
@@ -25,6 +25,7 @@ const TARGETS: [(&str, usize); 8] = [
     ("messages", 4 << 10),
     ("incident", 16 << 10),
     ("traceback", 8 << 10),
+    ("document", 8 << 10),
 ];
 /// A run of the longest allowed input takes far less, in seconds.
 const TIMEOUT: u32 = 20;
@@ -34,7 +35,7 @@ const MEMORY: u32 = 2500;
 /// What to fuzz.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Only these targets: decoder, loader, report, smtlib, unwind, messages, incident, traceback
+    /// Only these targets: decoder, loader, report, smtlib, unwind, messages, incident, traceback, document
     targets: Vec<String>,
     /// How long each target is run
     #[arg(long, default_value_t = 600)]
