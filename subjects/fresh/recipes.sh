@@ -6,6 +6,9 @@ case $name in
   stb-truetype) # stb_truetype 1.20, as Dear ImGui has it
     get_crate imgui-sys 0.7.0
     compile -I"$source/third-party/imgui" -lm ;;
+  stb-composite) # the same, by another failure
+    get_crate imgui-sys 0.7.0
+    compile -I"$source/third-party/imgui" -lm ;;
   *)
     echo "there is no recipe for fresh/$name" >&2
     exit 2 ;;
