@@ -1,9 +1,11 @@
 #!/bin/bash
 # Fetches and builds one C subject: build.sh NAME FOLDER makes FOLDER/bin/NAME-O1 and NAME-O2.
+# fresh/NAME is one of the subjects in fresh/, whose recipes are there.
 # Sources are exact published versions, from the registries of their languages; none is kept here.
 set -euo pipefail
-name=$1
 here=$(cd "$(dirname "$0")" && pwd)
+name=${1#fresh/}
+[ "$name" = "$1" ] && set=$here || set=$here/fresh
 mkdir -p "$2/bin" "$2/source"
 out=$(cd "$2" && pwd)
 
@@ -57,8 +59,12 @@ files() { # FOLDER NAMES: those that exist
   true
 }
 
-driver=$here/c/$name/main.c
+driver=$set/c/$name/main.c
 plain=(-g -w "-ffile-prefix-map=$out/source/=")
+if [ "$set" != "$here" ]; then
+  . "$set/recipes.sh"
+  exit
+fi
 case $name in
   libxml2-dtd) # libxml2 2.9.0, CVE-2017-5969
     get_npm libxmljs 0.18.0 555012cd537e36522677f945da1d625f1d71a81543d6116764ecd1acc026cde6

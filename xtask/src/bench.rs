@@ -130,6 +130,14 @@ pub fn write(name: &str, table: &str) -> Result<()> {
     Ok(())
 }
 
+/// What the document has in the place that has this name.
+pub fn written(name: &str) -> Result<String> {
+    let document = fs::read_to_string(files::root().join(DOCUMENT))?;
+    let start = format!("<!-- bench:{name} -->");
+    let inside = document.split_once(&start).and_then(|(_, rest)| rest.split_once(END));
+    Ok(inside.with_context(|| format!("{DOCUMENT} has no {start}"))?.0.to_owned())
+}
+
 /// The document with the text between the markers of `name` replaced.
 fn replaced(document: &str, name: &str, text: &str) -> Result<String> {
     let start = format!("<!-- bench:{name} -->");

@@ -4,7 +4,10 @@
 //! Each cell is a run of `stunt anonymize` with default settings and a fixed seed; `mpp` and REAP's
 //! searches, which rarely end by themselves, have less time. What goes wrong with one subject is a row
 //! that says so; the others go on. With `--write` the tables go into the document of benchmarks. Nothing
-//! passes or fails here: this is for people who want to see.
+//! passes or fails here: this is for people who want to see. `--fresh` is for another set of subjects and
+//! has a table of its own.
+
+mod fresh;
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -17,6 +20,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use crate::step::Step;
+use crate::subjects::Set;
 use crate::{bench, files, packages, subjects};
 
 /// What to evaluate.
@@ -28,9 +32,19 @@ pub struct Arguments {
     /// The algorithms, in the order of the columns, or `all`
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values_t = USUAL.map(String::from))]
     algorithms: Vec<String>,
+    /// The subjects that nobody tuned to, by the default algorithm alone
+    #[arg(long, conflicts_with = "algorithms")]
+    fresh: bool,
     /// Put the table into BENCHMARKS.md
     #[arg(long)]
     write: bool,
+}
+
+impl Arguments {
+    /// Whether a subject is wanted.
+    fn wants(&self, case: &Case) -> bool {
+        self.subject.is_empty() || self.subject.iter().any(|name| case.name.contains(name.as_str()))
+    }
 }
 
 /// The algorithms, if none are named.
@@ -82,26 +96,23 @@ enum Cell {
 
 /// Runs everything, prints the table, and on request writes it.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.fresh {
+        return fresh::run(arguments);
+    }
     packages::install(&packages::absent(&["jq".to_string(), "recutils".to_string()]))?;
     subjects::run()?;
     Step::cargo("build", &["build", "--release", "--package", "stunt"]).run()?;
     let text = fs::read_to_string(files::root().join("subjects/subjects.table"))
         .context("reading the table of subjects")?;
-    let named = |case: &Case| {
-        arguments.subject.is_empty()
-            || arguments.subject.iter().any(|name| case.name.contains(name.as_str()))
-    };
     let all = arguments.algorithms.iter().any(|name| name == "all");
     let algorithms: Vec<&str> = match all {
         true => ALL.to_vec(),
         false => arguments.algorithms.iter().map(String::as_str).collect(),
     };
     let mut rows = Vec::new();
-    for case in cases(&text).into_iter().filter(named) {
+    for case in cases(Set::Known, &text).into_iter().filter(|case| arguments.wants(case)) {
         eprintln!("evaluating {}", case.name);
-        let cell = |algorithm: &&str| {
-            case.anonymize(algorithm).unwrap_or_else(|error| Cell::Failed(format!("{error:#}")))
-        };
+        let cell = |algorithm: &&str| case.evaluate(Some(algorithm));
         let cells: Vec<Cell> = algorithms.iter().map(cell).collect();
         eprintln!("{}", row(&case, &cells.iter().collect::<Vec<_>>()));
         rows.push((case, cells));
@@ -139,9 +150,9 @@ fn picked<'a>(
     rows.iter().map(|(case, row)| (case, cells(row))).collect()
 }
 
-/// The failing runs of the table: private inputs; for examples of papers at both levels of
+/// The failing runs of a set's table: private inputs; for examples of papers at both levels of
 /// optimisation; and the one that fails only if memory is checked.
-fn cases(table: &str) -> Vec<Case> {
+fn cases(set: Set, table: &str) -> Vec<Case> {
     let mut cases = Vec::new();
     for block in table.split("\n[").skip(1) {
         let Some((name, rest)) = block.split_once(']') else { continue };
@@ -161,7 +172,7 @@ fn cases(table: &str) -> Vec<Case> {
             .into_iter()
             .map(|word| match (word.as_str(), program) {
                 ("@", Some(program)) => {
-                    let path = files::target().join("subjects/bin").join(program);
+                    let path = set.target().join("bin").join(program);
                     path.to_string_lossy().into_owned()
                 }
                 (file, _) if file.starts_with("private.") || file.starts_with("silent.") => {
@@ -191,15 +202,22 @@ fn words(text: &str) -> Vec<String> {
 }
 
 impl Case {
-    /// Makes a double.
-    fn anonymize(&self, algorithm: &str) -> Result<Cell> {
+    /// Makes a double, by an algorithm or by whichever is the default; never fails.
+    fn evaluate(&self, algorithm: Option<&str>) -> Cell {
+        self.anonymize(algorithm).unwrap_or_else(|error| Cell::Failed(format!("{error:#}")))
+    }
+
+    fn anonymize(&self, algorithm: Option<&str>) -> Result<Cell> {
         let folder = files::target().join("eval");
         fs::create_dir_all(&folder)?;
         let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
         let inputs = files::root().join("subjects").join(&self.folder).join("inputs");
         let mut command = Command::new(stunt()?);
-        command.args(["anonymize", "--json", "--seed", "1", "--algorithm"]);
-        command.args(algorithm.split_whitespace());
+        command.args(["anonymize", "--json", "--seed", "1"]);
+        if let Some(algorithm) = algorithm {
+            command.arg("--algorithm").args(algorithm.split_whitespace());
+        }
+        let algorithm = algorithm.unwrap_or("default");
         if self.check_memory {
             command.arg("--check-memory");
         }
@@ -425,7 +443,7 @@ mod tests {
     #[test]
     fn every_subject_is_evaluated_once_and_examples_twice() {
         let text = fs::read_to_string(files::root().join("subjects/subjects.table")).unwrap();
-        let cases = cases(&text);
+        let cases = cases(Set::Known, &text);
         let examples = cases.iter().filter(|case| case.name.starts_with("small-")).count();
         let silent = cases.iter().filter(|case| case.check_memory).count();
         assert_eq!((cases.len() - examples - silent, examples, silent), (27, 14, 1));

@@ -9,6 +9,7 @@ mod bless;
 mod borders;
 mod eval;
 mod files;
+mod fresh;
 mod fuzz;
 mod packages;
 mod privacy;

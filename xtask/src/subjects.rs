@@ -4,6 +4,9 @@
 //! Sources come from the registries, by exact version. A subject is built again only if one of its
 //! own files or the recipes changed: a stamp beside the program holds what it was built from.
 //! Debian's own programs among the subjects are not built; they are packages.
+//!
+//! There are two sets. Everything builds and runs the first; the second, in `subjects/fresh`, is for
+//! the evaluation alone, which asks for it by name.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +17,19 @@ use anyhow::{Context, Result, bail};
 use crate::files;
 use crate::step::report;
 
+/// Which subjects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Set {
+    /// Those that tests run and that the search was developed on.
+    Known,
+    /// Those that nobody looks at while developing.
+    Fresh,
+}
+
 /// A subject that has to be built.
 struct Subject {
     name: String,
+    set: Set,
     /// The files that it is built from, relative to the root.
     sources: Vec<PathBuf>,
     kind: Kind,
@@ -28,21 +41,41 @@ enum Kind {
     C,
 }
 
+impl Set {
+    /// Where it is written down.
+    pub fn folder(self) -> &'static str {
+        match self {
+            Set::Known => "subjects",
+            Set::Fresh => "subjects/fresh",
+        }
+    }
+
+    /// Where its programs are built; they are in `bin` there.
+    pub fn target(self) -> PathBuf {
+        files::target().join(self.folder())
+    }
+}
+
 /// Builds what is absent or out of date.
 pub fn run() -> Result<()> {
-    build(|_| true)
+    build(Set::Known, |_| true)
 }
 
-/// The same for one subject alone.
+/// The same for the second set.
+pub fn fresh() -> Result<()> {
+    build(Set::Fresh, |_| true)
+}
+
+/// The same for one subject of the first set alone.
 pub fn one(name: &str) -> Result<()> {
-    build(|subject| subject.name == name)
+    build(Set::Known, |subject| subject.name == name)
 }
 
-fn build(wanted: impl Fn(&Subject) -> bool) -> Result<()> {
-    let folder = files::target().join("subjects");
+fn build(set: Set, wanted: impl Fn(&Subject) -> bool) -> Result<()> {
+    let folder = set.target();
     fs::create_dir_all(folder.join("bin"))
         .with_context(|| format!("creating {}", folder.display()))?;
-    for subject in subjects()?.into_iter().filter(wanted) {
+    for subject in subjects(set)?.into_iter().filter(wanted) {
         let text = subject.fingerprint()?;
         let stamp = folder.join(format!("{}.stamp", subject.name));
         let built =
@@ -56,8 +89,8 @@ fn build(wanted: impl Fn(&Subject) -> bool) -> Result<()> {
     Ok(())
 }
 
-/// All subjects with sources, in order.
-fn subjects() -> Result<Vec<Subject>> {
+/// All subjects of a set that have sources, in order.
+fn subjects(set: Set) -> Result<Vec<Subject>> {
     let all = files::all(&files::root())?;
     let below = |folder: &Path| -> Vec<PathBuf> {
         let inputs = folder.join("inputs");
@@ -68,19 +101,24 @@ fn subjects() -> Result<Vec<Subject>> {
     };
     let mut subjects = Vec::new();
     for path in &all {
-        let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into()).collect();
+        let Ok(inside) = path.strip_prefix(set.folder()) else { continue };
+        let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into()).collect();
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let folder = path.parent().unwrap_or(Path::new(""));
         match parts[..] {
-            ["subjects", "rust", name, "Cargo.toml"] => subjects.push(Subject {
+            ["rust", name, "Cargo.toml"] => subjects.push(Subject {
                 name: name.to_string(),
+                set,
                 sources: below(folder),
                 kind: Kind::Rust,
             }),
-            ["subjects", "c", name, "main.c"] => {
+            ["c", name, "main.c"] => {
                 let mut sources = below(folder);
                 sources.extend(["subjects/build.sh", "subjects/c/slurp.h"].map(PathBuf::from));
-                subjects.push(Subject { name: name.to_string(), sources, kind: Kind::C });
+                if set == Set::Fresh {
+                    sources.push("subjects/fresh/recipes.sh".into());
+                }
+                subjects.push(Subject { name: name.to_string(), set, sources, kind: Kind::C });
             }
             _ => {}
         }
@@ -114,7 +152,7 @@ impl Subject {
             Kind::Rust => {
                 let mut cargo = Command::new("cargo");
                 cargo.args(["build", "--quiet", "--release", "--locked", "--manifest-path"]);
-                cargo.arg(format!("subjects/rust/{}/Cargo.toml", self.name));
+                cargo.arg(format!("{}/rust/{}/Cargo.toml", self.set.folder(), self.name));
                 cargo.arg("--target-dir").arg(folder.join("rust"));
                 // Built the same whatever the surroundings say.
                 cargo.env_remove("RUSTFLAGS");
@@ -122,7 +160,11 @@ impl Subject {
             }
             Kind::C => {
                 let mut bash = Command::new("bash");
-                bash.args(["subjects/build.sh", &self.name]).arg(folder);
+                let name = match self.set {
+                    Set::Known => self.name.clone(),
+                    Set::Fresh => format!("fresh/{}", self.name),
+                };
+                bash.args(["subjects/build.sh", &name]).arg(folder);
                 bash
             }
         };
@@ -148,7 +190,7 @@ mod tests {
 
     #[test]
     fn subjects_are_found_with_what_they_are_built_from() {
-        let subjects = subjects().unwrap();
+        let subjects = subjects(Set::Known).unwrap();
         let find = |name| subjects.iter().find(|subject| subject.name == name).unwrap();
         let (tiff, lmdb) = (find("tiff"), find("lmdb-div0"));
         assert_eq!((tiff.kind, lmdb.kind), (Kind::Rust, Kind::C));
@@ -158,5 +200,17 @@ mod tests {
         assert!(tiff.sources.iter().all(|path| !path.to_string_lossy().contains("inputs")));
         assert!(!tiff.fingerprint().unwrap().is_empty());
         assert!(subjects.iter().all(|subject| subject.name != "jq-todate"));
+    }
+
+    #[test]
+    fn no_subject_is_in_both_sets() {
+        let (known, fresh) = (subjects(Set::Known).unwrap(), subjects(Set::Fresh).unwrap());
+        assert!(!fresh.is_empty());
+        for one in &fresh {
+            assert!(one.sources.iter().any(|path| path.starts_with("subjects/fresh")));
+            assert!(known.iter().all(|other| other.name != one.name), "{}", one.name);
+        }
+        let inside = |one: &Subject| one.sources.iter().any(|it| it.starts_with("subjects/fresh"));
+        assert!(!known.iter().any(inside));
     }
 }

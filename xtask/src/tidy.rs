@@ -8,11 +8,13 @@
 //! 5. every golden file has a test that names it together with the variable that rewrites it;
 //! 6. the doc of every crate says what the crate must not know;
 //! 7. links in Markdown files to files of the project lead somewhere;
-//! 8. every test whose name says that it is an attack has a row in SECURITY.md, and every row a test.
+//! 8. every test whose name says that it is an attack has a row in SECURITY.md, and every row a test;
+//! 9. the subjects that nobody tuned to have a table, folders and exact versions that belong together.
 //!
 //! The checks look at text only; they never build anything. They run as a test, too.
 
 mod attacks;
+mod fresh;
 mod golden;
 mod links;
 
@@ -81,6 +83,7 @@ fn problems(root: &Path) -> Result<Vec<String>> {
     }
     golden::check(&paths, &sources, &mut problems);
     attacks::check(&sources, &mut problems);
+    fresh::check(root, &paths, &mut problems)?;
     Ok(problems)
 }
 
