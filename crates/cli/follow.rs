@@ -6,11 +6,11 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use stunt_machine::Machine;
 use stunt_machine::linux::{Ending, Input, LimitReached, Limits, Setup};
-use stunt_machine::stack::{Module, Symbols};
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_native::{Private, Run};
 use stunt_path::{Failure, Original, Test, TestKind};
 use stunt_terms::{InputByte, Pool};
+use stunt_unwind::stack::{Module, Symbols};
 
 use crate::place::{self, MissingCall};
 use crate::subject::Subject;

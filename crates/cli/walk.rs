@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use stunt_machine::linux::{Ending, Kernel};
-use stunt_machine::stack::{CallStack, Frame, Symbols};
 use stunt_machine::symbolic::Relaxations;
 use stunt_machine::{Following, Machine, Options};
 use stunt_native::{Private, Run};
 use stunt_path::{Execution, Failure, Original, Stop, Test, TestKind};
 use stunt_report::Source;
 use stunt_terms::{Pool, Support};
+use stunt_unwind::stack::{CallStack, Frame, Symbols};
 
 use crate::follow::{Stopped, native_ending};
 use crate::subject::Subject;

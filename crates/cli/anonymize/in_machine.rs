@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use stunt_machine::linux::Limits;
-use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Again, Machine};
 use stunt_native::{Private, Run};
 use stunt_path::Failure;
 use stunt_search::Oracle;
 use stunt_search::weaken::Broken;
+use stunt_unwind::stack::Symbols;
 
 use super::job::Job;
 use super::oracle::Runner;

@@ -10,7 +10,6 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::{Value, json};
 use stunt_leakage::Bits;
 use stunt_machine::linux::{Ending, Kernel};
-use stunt_machine::stack::Symbols;
 use stunt_machine::{Following, Judge, Machine, Options};
 use stunt_native::{Private, Run};
 use stunt_path::{Failure, Test};
@@ -19,6 +18,7 @@ use stunt_search::paths::{
 };
 use stunt_search::{PathCondition, castro};
 use stunt_terms::{Pool, Term};
+use stunt_unwind::stack::Symbols;
 use tracing::{info, info_span};
 
 use super::Choice;

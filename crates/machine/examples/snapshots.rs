@@ -10,10 +10,10 @@ use stunt_machine::{
         Ending, Input, InputPlace, LimitReached, Limits, Setup,
         fs::{Allow, Config},
     },
-    stack::Symbols,
 };
 use stunt_path::{Execution, Stop};
 use stunt_terms::{Assignment, Pool};
+use stunt_unwind::stack::Symbols;
 
 /// Fills 50 MB, then writes to one page after the other, forever.
 const PROGRAM: &str = "

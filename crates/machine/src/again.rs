@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use stunt_path::Failure;
 
+use stunt_unwind::stack::Symbols;
+
 use crate::{
     Machine,
     linux::{Ending, Kernel, LimitReached, Limits},
-    stack::Symbols,
     symbolic::Symbolic,
 };
 

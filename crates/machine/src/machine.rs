@@ -6,15 +6,16 @@ use std::sync::Arc;
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 use stunt_path::{Failure, FailureKind};
 
+use stunt_unwind::failure::{
+    Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
+};
+use stunt_unwind::stack::{CallStack, Frame, Module, Registers, Symbols};
+
 use crate::{
     code::slots,
     cpu::Cpu,
-    failure::{
-        Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
-    },
     linux::{Ending, Engine, Input, Kernel, Limits, Mapped, Setup, errno::Errno, mapped_files},
     memory::AddressSpace,
-    stack::{CallStack, Frame, Module, Registers, Symbols},
     symbolic::{Symbolic, Throw},
 };
 

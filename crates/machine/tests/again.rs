@@ -12,10 +12,10 @@ use stunt_machine::{
         Ending, Input, InputPlace, Limits, Setup,
         fs::{Allow, Config, Stream, User},
     },
-    stack::Symbols,
     symbolic::{Relaxations, Symbolic},
 };
 use stunt_path::{Failure, FailureKind};
+use stunt_unwind::stack::Symbols;
 
 const LIMITS: Limits = Limits { instructions: 100_000_000 };
 

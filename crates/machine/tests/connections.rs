@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use stunt_machine::linux::fs::{Allow, Config, Connection, Stream, Way};
 use stunt_machine::linux::{Ending, Input, InputPlace, Limits, Setup};
-use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Following, Machine, Options};
 use stunt_path::{Execution, Stop};
 use stunt_terms::{Assignment, InputByte, Pool};
+use stunt_unwind::stack::Symbols;
 
 const MANNERS: [&str; 7] = ["single", "fork", "thread", "daemon", "epoll", "six", "sleepy"];
 

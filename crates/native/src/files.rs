@@ -9,8 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
-use stunt_machine::failure::{PanicSite, Scene, panic_site, rethrow_ranges, throw_points};
-use stunt_machine::stack::{
+use stunt_unwind::failure::{PanicSite, Scene, panic_site, rethrow_ranges, throw_points};
+use stunt_unwind::stack::{
     CallStack, End, Limits, Mapping, Memory, Module, Registers, Source, Symbols, Trust, Walk,
 };
 

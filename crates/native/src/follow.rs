@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use stunt_machine::failure::{Evidence, Status, judge};
 use stunt_path::Failure;
+use stunt_unwind::failure::{Evidence, Status, judge};
 
 use crate::files::Files;
 use crate::filter::names_processes;

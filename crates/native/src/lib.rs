@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Command ──► check ──► follow (ptrace, one thread a run) ──► Run { ending, failure, output }
-//!                          │ process, files ──► stunt_machine::stack, failure
+//!                          │ process, files ──► stunt_unwind
 //! ```
 //!
 //! A run is stopped where it would die, and at the throws of panics and exceptions on the way; its

@@ -9,7 +9,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use stunt_machine::stack::{Mapping, Registers};
+use stunt_unwind::stack::{Mapping, Registers};
 
 /// The number of the entry of the auxiliary vector that tells where a program begins.
 const AT_ENTRY: u64 = 9;

@@ -11,11 +11,11 @@ use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 
-use stunt_machine::failure::{
+use stunt_path::Failure;
+use stunt_unwind::failure::{
     Evidence, Exception, Status, Throws, at_stack_end, is_new_panic, judge,
 };
-use stunt_machine::stack::{Mapping, Registers};
-use stunt_path::Failure;
+use stunt_unwind::stack::{Mapping, Registers};
 
 use crate::files::{Files, Modules, Moment};
 use crate::os::{self, Event};

@@ -26,11 +26,12 @@ use rustc_hash::FxHasher;
 use stunt_path::{Execution, Failure, Junction, Node, Place, Stop, TestKind};
 use stunt_terms::{Assignment, Evaluator, Pool};
 
+use stunt_unwind::stack::{CallStack, Symbols};
+
 use crate::{
     Machine,
     linux::{Ending, Engine, Input, Kernel, LimitReached, Limits, errno::Errno},
     machine::{failure_of, registers_at},
-    stack::{CallStack, Symbols},
     symbolic::{Relaxations, Symbolic, layers::Layers},
 };
 use digest::Digests;

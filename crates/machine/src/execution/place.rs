@@ -12,12 +12,13 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use stunt_unwind::stack::{CallerRule, Module, Symbols};
+
 use crate::{
     code::slots,
     cpu::Cpu,
     linux::{Kernel, Mapped, mapped_files},
     memory::AddressSpace,
-    stack::{CallerRule, Module, Symbols},
 };
 
 /// How many frames are part of a place.

@@ -3,12 +3,13 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Kernel, process::Program};
+use stunt_unwind::failure::rethrow_ranges;
+use stunt_unwind::stack::{Bytes, Mapping, Module};
+
 use crate::{
     code::{Code, Compile, Model, slots},
     cpu::{self, Cpu, Exception, Stop},
-    failure::rethrow_ranges,
     memory::{AddressSpace, Backing, PAGE, Protection},
-    stack::{Bytes, Mapping, Module},
     symbolic::{
         Symbolic, hooks,
         shapes::{called, comparisons},

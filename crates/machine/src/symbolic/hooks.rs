@@ -4,11 +4,12 @@
 //! end, so that a wrong guess costs a double and never a wrong claim.
 
 use super::guard::HeapCall;
+use stunt_unwind::stack::{Function, FunctionKind, Module, functions};
+
 use crate::{
     code::{Slot, slots},
     cpu::Cpu,
     memory::AddressSpace,
-    stack::{Function, FunctionKind, Module, functions},
 };
 
 /// How a comparison treats its bytes.

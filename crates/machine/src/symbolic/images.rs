@@ -11,7 +11,9 @@ use super::{
     Symbolic,
     hooks::{Channels, Hook},
 };
-use crate::{memory::AddressSpace, stack::Module};
+use stunt_unwind::stack::Module;
+
+use crate::memory::AddressSpace;
 
 /// What is known about a program by name.
 #[derive(Clone, Default)]

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use stunt_path::{Pin, Test, TestKind};
 use stunt_terms::{Assignment, Evaluator, Op, Pool, Support, Term};
 
+use stunt_unwind::failure::{Exception, Throws};
+
 use crate::{
     code::{Slot, Width, slots},
     cpu::Cpu,
-    failure::{Exception, Throws},
     memory::AddressSpace,
 };
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Input, InputPlace, Limits, Setup};
-use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Following, Machine, Options};
 use stunt_path::{Execution, Failure, Junction, Stop, Test};
 use stunt_terms::{Assignment, Pool};
+use stunt_unwind::stack::Symbols;
 
 /// Far above what any run needs.
 const MOST_INSTRUCTIONS: u64 = 400_000_000;

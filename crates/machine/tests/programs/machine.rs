@@ -14,7 +14,7 @@ use stunt_machine::linux::abi::{S_IFDIR, S_IFLNK, S_IFREG};
 use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{Allow, Caller, Config, Files, NoProcesses, Node, Stream, User};
 use stunt_machine::linux::{self, Limits, Setup, syscall_name};
-use stunt_machine::stack::{CallStack, Symbols};
+use stunt_unwind::stack::{CallStack, Symbols};
 
 use crate::outcome::{Left, Outcome};
 use crate::place::Place;

@@ -15,8 +15,8 @@ mod python;
 mod roles;
 mod sanitizer;
 
-use stunt_machine::failure::{is_sanitizer_function, is_sanitizer_module};
 use stunt_path::{Failure, Frame};
+use stunt_unwind::failure::{is_sanitizer_function, is_sanitizer_module};
 
 use crate::run::{Ending, Run};
 

@@ -12,18 +12,18 @@ use super::symbols::{Images, Symbols};
 
 /// How to find the caller of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CallerRule {
+pub struct CallerRule {
     /// The frame address is counted from the frame pointer, not from the stack pointer.
-    pub(crate) by_frame_pointer: bool,
+    pub by_frame_pointer: bool,
     /// The offset of the frame address. The return address is 8 below.
-    pub(crate) frame: i64,
+    pub frame: i64,
     /// Where the caller's frame pointer is, from the frame address, if it was saved.
-    pub(crate) frame_pointer: Option<i64>,
+    pub frame_pointer: Option<i64>,
 }
 
 impl Symbols {
     /// The rule for an address of a module's file, if it has the frequent form.
-    pub(crate) fn caller_rule(&self, module: &Module, address: u64) -> Option<CallerRule> {
+    pub fn caller_rule(&self, module: &Module, address: u64) -> Option<CallerRule> {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         let modules = std::slice::from_ref(module);
         let image = Images::new(modules).get(&mut cache, modules, 0)?;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use stunt_machine::stack::{CallStack, Mapping, Module, Registers, Symbols};
+use stunt_unwind::stack::{CallStack, Mapping, Module, Registers, Symbols};
 
 /// Where the sources are.
 pub fn source(name: &str) -> PathBuf {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stunt_machine::stack::{End, Limits, Module, Registers, Source, Symbols, Trust};
+use stunt_unwind::stack::{End, Limits, Module, Registers, Source, Symbols, Trust};
 
 use crate::native::compile;
 

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use stunt_machine::stack::{End, Limits, Module, Symbols, Trust, WalkedFrame};
+use stunt_unwind::stack::{End, Limits, Module, Symbols, Trust, WalkedFrame};
 
 use crate::native::{Stopped, compile, symbols};
 

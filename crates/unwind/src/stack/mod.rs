@@ -36,7 +36,7 @@ pub use frame::{BuildId, CallStack, End, Frame, Gap, InModule, InSymbol, Kind, L
 pub use functions::{Function, FunctionKind, functions, ranges};
 pub use memory::Memory;
 pub use module::{Load, Mapping, Module, Source};
-pub(crate) use quick::CallerRule;
+pub use quick::CallerRule;
 pub use registers::Registers;
 pub use symbols::Symbols;
 pub use walk::{Limits, Walk, WalkedFrame};

@@ -1,6 +1,6 @@
 //! Programs that die in all the ways that programs die. Each test knows who called whom.
 
-use stunt_machine::stack::{CallStack, End, Kind, Trust};
+use stunt_unwind::stack::{CallStack, End, Kind, Trust};
 
 use crate::native::stack_of;
 

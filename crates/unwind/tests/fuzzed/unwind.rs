@@ -5,9 +5,7 @@
 
 use std::sync::Arc;
 
-use stunt_machine::stack::{
-    Limits, Mapping, Module, Registers, Source, Symbols, functions, ranges,
-};
+use stunt_unwind::stack::{Limits, Mapping, Module, Registers, Source, Symbols, functions, ranges};
 
 /// Where the file is mapped, flat, and where the stack is.
 const BASE: u64 = 0x5555_5555_0000;

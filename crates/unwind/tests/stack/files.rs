@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use stunt_machine::stack::{CallStack, Kind, Source, Symbols};
+use stunt_unwind::stack::{CallStack, Kind, Source, Symbols};
 
 use crate::native::{Stopped, compile, stack_of, symbols};
 

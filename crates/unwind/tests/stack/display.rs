@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use stunt_machine::stack::{CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
+use stunt_unwind::stack::{CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
 
 fn frame(trust: Trust, module: &str, offset: u64, symbol: Option<(&str, u64)>) -> Frame {
     Frame {
