@@ -19,6 +19,7 @@ mod jit;
 pub mod linux;
 mod machine;
 pub mod memory;
+mod stopped;
 pub mod symbolic;
 
 pub use again::Again;

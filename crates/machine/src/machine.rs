@@ -9,13 +9,14 @@ use stunt_path::{Failure, FailureKind};
 use stunt_unwind::failure::{
     Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
 };
-use stunt_unwind::stack::{CallStack, Frame, Module, Registers, Symbols};
+use stunt_unwind::stack::{CallStack, Frame, Module, Symbols};
 
 use crate::{
     code::slots,
     cpu::Cpu,
     linux::{Ending, Engine, Input, Kernel, Limits, Mapped, Setup, errno::Errno, mapped_files},
     memory::AddressSpace,
+    stopped::StoppedThread,
     symbolic::{Symbolic, Throw},
 };
 
@@ -265,16 +266,7 @@ impl Moment {
 }
 
 fn moment(symbols: &Symbols, cpu: &Cpu, space: &mut AddressSpace, modules: &[Module]) -> Moment {
-    let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
-    let stack = symbols.call_stack(&registers_at(cpu, cpu.rip()), &mut memory, modules);
-    Moment { stack, site: panic_site(cpu.get(slots::RSP), &mut memory, modules) }
-}
-
-/// The registers of a processor, as stacks are walked with them, at an instruction.
-pub(crate) fn registers_at(cpu: &Cpu, rip: u64) -> Registers {
-    let mut general = [0; 16];
-    for (slot, value) in general.iter_mut().enumerate() {
-        *value = cpu.get(slot as u8);
-    }
-    Registers::new(&general, rip)
+    let mut thread = StoppedThread::new(cpu, space);
+    let stack = symbols.call_stack(&mut thread, modules);
+    Moment { stack, site: panic_site(&mut thread, modules) }
 }

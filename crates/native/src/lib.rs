@@ -38,6 +38,7 @@ mod rest;
 mod run;
 mod sanitized;
 mod start;
+mod stopped;
 mod throwers;
 mod traceback;
 mod watch;

@@ -20,6 +20,7 @@ use stunt_unwind::stack::{Mapping, Registers};
 use crate::files::{Files, Modules, Moment};
 use crate::os::{self, Event};
 use crate::process::{self, Memory};
+use crate::stopped::{StoppedThread, ThreadBefore};
 use crate::throwers::may_throw;
 
 /// The instruction that stops a thread which is followed.
@@ -253,15 +254,16 @@ impl<'a> Witness<'a> {
     fn throws_now(&mut self, thread: i32, registers: &libc::user_regs_struct) {
         let stack_pointer = registers.rsp;
         let stack = self.memory.read_up_to(stack_pointer, COPIED);
-        let mut memory = |address: u64, bytes: &mut [u8]| self.memory.read(address, bytes);
-        let exception = Exception::read(registers.rdi, &mut memory);
+        let header = registers.rdi;
         let registers = process::for_walk(registers);
+        let mut thrower = StoppedThread { registers, memory: &self.memory };
+        let exception = Exception::read(header, &mut thrower);
         if stack.len() < COPIED {
             let left = Left::Copied { registers, stack_pointer, stack: stack.clone() };
             return self.thrown.threw(number(thread), exception, &stack, left);
         }
         let modules = self.modules();
-        let left = Left::Seen(self.moment(&registers, Some(stack_pointer), &modules));
+        let left = Left::Seen(self.moment(registers, true, &modules));
         self.thrown.threw(number(thread), exception, &stack, left);
     }
 
@@ -270,40 +272,16 @@ impl<'a> Witness<'a> {
         match left {
             Left::Seen(moment) => moment.clone(),
             Left::Copied { registers, stack_pointer, stack } => {
-                let stack_pointer = *stack_pointer;
-                let mut memory = |address: u64, bytes: &mut [u8]| {
-                    let from = address.checked_sub(stack_pointer);
-                    let from = from.and_then(|from| usize::try_from(from).ok());
-                    let end = from.and_then(|from| from.checked_add(bytes.len()));
-                    match from.zip(end).and_then(|(from, end)| stack.get(from..end)) {
-                        Some(copied) => bytes.copy_from_slice(copied),
-                        // A page that begins before the stack pointer, or is no stack at all.
-                        None => return self.beside(stack_pointer, stack, address, bytes),
-                    }
-                    true
-                };
-                self.files.moment(registers, Some(stack_pointer), &mut memory, modules)
+                let now = StoppedThread { registers: *registers, memory: &self.memory };
+                let mut then = ThreadBefore { now, start: *stack_pointer, stack };
+                self.files.moment(&mut then, true, modules)
             }
         }
     }
 
-    /// Reads what is not all in the copy of a stack: as it is now, with what is known of then.
-    fn beside(&self, start: u64, stack: &[u8], address: u64, bytes: &mut [u8]) -> bool {
-        if !self.memory.read(address, bytes) {
-            return false;
-        }
-        let end = address.saturating_add(bytes.len() as u64);
-        let (first, last) = (address.max(start), end.min(start + stack.len() as u64));
-        if first < last {
-            let from = &stack[(first - start) as usize..(last - start) as usize];
-            bytes[(first - address) as usize..(last - address) as usize].copy_from_slice(from);
-        }
-        true
-    }
-
-    fn moment(&self, registers: &Registers, top: Option<u64>, modules: &Modules) -> Moment {
-        let mut memory = |address: u64, bytes: &mut [u8]| self.memory.read(address, bytes);
-        self.files.moment(registers, top, &mut memory, modules)
+    fn moment(&self, registers: Registers, may_panic: bool, modules: &Modules) -> Moment {
+        let mut thread = StoppedThread { registers, memory: &self.memory };
+        self.files.moment(&mut thread, may_panic, modules)
     }
 
     fn modules(&mut self) -> Rc<Modules> {
@@ -327,8 +305,8 @@ impl<'a> Witness<'a> {
         let overflow = fault.is_some_and(|fault| at_stack_end(fault, registers.rsp, readable));
         let modules = self.modules();
         // A panic that may not be caught aborts.
-        let top = (i32::from(number) == libc::SIGABRT).then_some(registers.rsp);
-        let death = self.moment(&process::for_walk(&registers), top, &modules);
+        let may_panic = i32::from(number) == libc::SIGABRT;
+        let death = self.moment(process::for_walk(&registers), may_panic, &modules);
         let status = Status::Signal { number, overflow };
         let last = self.thrown.last_of(self::number(thread));
         Ok(self.judged(status, Some(&death), last, &modules))

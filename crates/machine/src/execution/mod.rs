@@ -31,7 +31,8 @@ use stunt_unwind::stack::{CallStack, Symbols};
 use crate::{
     Machine,
     linux::{Ending, Engine, Input, Kernel, LimitReached, Limits, errno::Errno},
-    machine::{failure_of, registers_at},
+    machine::failure_of,
+    stopped::StoppedThread,
     symbolic::{Relaxations, Symbolic, layers::Layers},
 };
 use digest::Digests;
@@ -187,10 +188,9 @@ impl Following {
         let before = self.symbolic.as_ref().and_then(|symbolic| symbolic.before());
         let process = self.kernel.process_if_there(pid)?;
         let thread = process.threads.iter().find(|thread| thread.tid == tid)?;
-        let registers = registers_at(before.unwrap_or(&thread.cpu), address);
         let space = process.space.as_mut()?;
-        let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
-        Some(shared.symbols.call_stack(&registers, &mut memory, &modules))
+        let mut thread = StoppedThread::at(before.unwrap_or(&thread.cpu), address, space);
+        Some(shared.symbols.call_stack(&mut thread, &modules))
     }
 
     fn symbolic(&self) -> &Symbolic {

@@ -6,11 +6,13 @@ use stunt_path::{Pin, Test, TestKind};
 use stunt_terms::{Assignment, Evaluator, Op, Pool, Support, Term};
 
 use stunt_unwind::failure::{Exception, Throws};
+use stunt_unwind::stack::Thread as _;
 
 use crate::{
     code::{Slot, Width, slots},
     cpu::Cpu,
     memory::AddressSpace,
+    stopped::StoppedThread,
 };
 
 use super::{
@@ -325,12 +327,12 @@ impl Symbolic {
         if again && self.thrown.threw_again(thread, header) {
             return;
         }
-        let mut memory = |address: u64, bytes: &mut [u8]| space.read(address, bytes).is_ok();
-        let exception = Exception::read(header, &mut memory);
+        let mut thrower = StoppedThread::new(cpu, space);
+        let exception = Exception::read(header, &mut thrower);
         let mut stack = Vec::new();
         let mut piece = [0; PIECE];
         let mut at = cpu.get(slots::RSP);
-        while stack.len() < STACK && memory(at, &mut piece) {
+        while stack.len() < STACK && thrower.read(at, &mut piece) {
             stack.extend_from_slice(&piece);
             at = at.wrapping_add(PIECE as u64);
         }

@@ -17,7 +17,7 @@ use object::elf::{self, FileHeader64};
 use object::endian::LittleEndian as Little;
 use object::read::elf::{FileHeader, ProgramHeader};
 
-use crate::stack::{Memory, Module};
+use crate::stack::{Module, Thread};
 
 /// Words of the stack that are looked at: more than lies between a throw or an abort and the panic.
 const WORDS: usize = 2048;
@@ -47,19 +47,16 @@ impl fmt::Debug for PanicSite {
     }
 }
 
-/// The location of the panic whose throw or abort a thread is at, by its stack pointer.
-pub fn panic_site(
-    stack_pointer: u64,
-    memory: &mut Memory<'_>,
-    modules: &[Module],
-) -> Option<PanicSite> {
+/// The location of the panic whose throw or abort a thread is at.
+pub fn panic_site(thread: &mut dyn Thread, modules: &[Module]) -> Option<PanicSite> {
+    let stack_pointer = thread.registers().stack_pointer()?;
     let stack = stack_pointer..stack_pointer.checked_add(MESSAGE)?;
     let mut words = Vec::with_capacity(WORDS);
     let mut at = stack_pointer.checked_next_multiple_of(8)?;
     // As much as there is, in pieces, since the stack may end before.
     const PIECE: usize = 64;
     let mut piece = [0; PIECE * 8];
-    while words.len() < WORDS && memory(at, &mut piece) {
+    while words.len() < WORDS && thread.read(at, &mut piece) {
         let read = piece.chunks_exact(8);
         words.extend(read.map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))));
         at = at.checked_add(piece.len() as u64)?;
@@ -77,14 +74,14 @@ pub fn panic_site(
             (functions, at) if data(functions) && data(at) => at,
             _ => return None,
         };
-        read_location(at, memory, modules)
+        read_location(at, thread, modules)
     })
 }
 
 /// The description at an address, if it is one: a text that names a Rust file, a line, a column.
-fn read_location(address: u64, memory: &mut Memory<'_>, modules: &[Module]) -> Option<PanicSite> {
+fn read_location(address: u64, thread: &mut dyn Thread, modules: &[Module]) -> Option<PanicSite> {
     let mut bytes = [0; 24];
-    if !memory(address, &mut bytes) {
+    if !thread.read(address, &mut bytes) {
         return None;
     }
     let long = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
@@ -95,7 +92,7 @@ fn read_location(address: u64, memory: &mut Memory<'_>, modules: &[Module]) -> O
         return None;
     }
     let mut text = vec![0; length as usize];
-    if !memory(name, &mut text) {
+    if !thread.read(name, &mut text) {
         return None;
     }
     // Some versions have a null behind the name, and count it.
@@ -129,7 +126,8 @@ fn has_data(module: &Module, address: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::stack::Source;
+    use crate::held::Held;
+    use crate::stack::{Registers, Source};
 
     use super::*;
 
@@ -162,17 +160,13 @@ mod tests {
         for (at, word) in words.iter().enumerate() {
             stack[0x100 + at * 8..0x108 + at * 8].copy_from_slice(&word.to_le_bytes());
         }
-        let parts = [(STACK, stack), (DATA, file.to_vec())];
-        let mut memory = |address: u64, bytes: &mut [u8]| {
-            let part = parts.iter().find_map(|(start, part)| {
-                let from = usize::try_from(address.checked_sub(*start)?).ok()?;
-                part.get(from..from.checked_add(bytes.len())?)
-            });
-            part.map(|part| bytes.copy_from_slice(part)).is_some()
-        };
+        let mut general = [0; 16];
+        general[4] = STACK;
+        let registers = Registers::new(&general, 0);
+        let mut thread = Held { registers, memory: vec![(STACK, &stack), (DATA, file)] };
         let source = Source::Bytes(file.into());
         let module = Module { path: "/x/prog".into(), source, bias: 0, executable: Vec::new() };
-        panic_site(STACK, &mut memory, &[module])
+        panic_site(&mut thread, &[module])
     }
 
     #[test]

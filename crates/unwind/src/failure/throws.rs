@@ -19,7 +19,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::stack::Memory;
+use crate::stack::Thread;
 
 /// The class of Rust's exceptions, the vendor and the language; older libraries have it the other way
 /// round.
@@ -63,11 +63,11 @@ enum Kind {
 }
 
 impl Exception {
-    /// The exception with this header.
-    pub fn read(header: u64, memory: &mut Memory<'_>) -> Self {
+    /// The exception with this header, which a thread throws.
+    pub fn read(header: u64, thread: &mut dyn Thread) -> Self {
         let mut word = |at: u64| {
             let mut bytes = [0; 8];
-            memory(at, &mut bytes).then(|| u64::from_le_bytes(bytes))
+            thread.read(at, &mut bytes).then(|| u64::from_le_bytes(bytes))
         };
         let class = word(header).unwrap_or(0);
         let (kind, mut own, mut names) = match class as u32 & !1 {
@@ -295,14 +295,14 @@ impl<T> Throws<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held::Held;
+    use crate::stack::Registers;
 
     /// Memory of words, by address.
     fn read(header: u64, words: &[(u64, u64)]) -> Exception {
-        let mut memory = |address: u64, bytes: &mut [u8]| {
-            let word = words.iter().find(|(at, _)| *at == address);
-            word.map(|(_, value)| bytes.copy_from_slice(&value.to_le_bytes())).is_some()
-        };
-        Exception::read(header, &mut memory)
+        let words: Vec<_> = words.iter().map(|&(at, value)| (at, value.to_le_bytes())).collect();
+        let memory = words.iter().map(|(at, bytes)| (*at, &bytes[..])).collect();
+        Exception::read(header, &mut Held { registers: Registers::new(&[0; 16], 0), memory })
     }
 
     fn panic(header: u64, payload: u64) -> Exception {

@@ -1,13 +1,9 @@
 //! Reading the memory of a stopped program, and telling return addresses and signal frames in it.
 //!
-//! Memory is a function that the caller gives: it fills the bytes at an address, or says that not
-//! all of them can be read. This file knows the layout that x86-64 and Linux prescribe, and no
-//! file.
+//! This file knows the layout that x86-64 and Linux prescribe, and no file.
 
 use super::registers::{Register, Registers};
-
-/// Fills the bytes at an address; `false` if not all of them can be read.
-pub type Memory<'a> = dyn FnMut(u64, &mut [u8]) -> bool + 'a;
+use super::thread::Thread;
 
 /// Where the saved registers begin in a `ucontext_t`.
 const UCONTEXT_REGISTERS: u64 = 40;
@@ -39,23 +35,33 @@ const PAGE: usize = 4096;
 /// Pages that are kept at hand during a walk: some of the stack, some of code.
 const PAGES: usize = 8;
 
-/// The same memory, asked for a page at a time. A walk reads word after word, and a word of a native
-/// process costs a system call. The memory must not change meanwhile.
-pub(super) fn by_pages(memory: &mut Memory<'_>) -> impl FnMut(u64, &mut [u8]) -> bool {
-    let mut pages: Vec<(Option<u64>, [u8; PAGE])> = vec![(None, [0; PAGE]); PAGES];
-    move |address, bytes| {
+/// A thread's memory, asked for a page at a time. A walk reads word after word, and a word of a native
+/// process costs a system call.
+pub(super) struct Memory<'a> {
+    thread: &'a mut dyn Thread,
+    pages: Vec<(Option<u64>, [u8; PAGE])>,
+}
+
+impl<'a> Memory<'a> {
+    /// Nothing has been read.
+    pub(super) fn of(thread: &'a mut dyn Thread) -> Self {
+        Self { thread, pages: vec![(None, [0; PAGE]); PAGES] }
+    }
+
+    /// Fills the bytes at an address; `false` if not all of them can be read.
+    pub(super) fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
         let into = (address % PAGE as u64) as usize;
         let number = address / PAGE as u64;
         let Some(end) = into.checked_add(bytes.len()).filter(|&end| end <= PAGE) else {
-            return memory(address, bytes);
+            return self.thread.read(address, bytes);
         };
-        let (held, page) = &mut pages[(number % PAGES as u64) as usize];
+        let (held, page) = &mut self.pages[(number % PAGES as u64) as usize];
         if *held != Some(number) {
-            *held = memory(address - into as u64, page).then_some(number);
+            *held = self.thread.read(address - into as u64, page).then_some(number);
         }
         if held.is_none() {
             // Whoever answers for less than pages may still have these bytes.
-            return memory(address, bytes);
+            return self.thread.read(address, bytes);
         }
         bytes.copy_from_slice(&page[into..end]);
         true
@@ -65,7 +71,7 @@ pub(super) fn by_pages(memory: &mut Memory<'_>) -> impl FnMut(u64, &mut [u8]) ->
 /// The 64-bit word at an address.
 pub(super) fn word(memory: &mut Memory<'_>, address: u64) -> Option<u64> {
     let mut bytes = [0; 8];
-    memory(address, &mut bytes).then(|| u64::from_le_bytes(bytes))
+    memory.read(address, &mut bytes).then(|| u64::from_le_bytes(bytes))
 }
 
 /// Whether the instruction before an address is a call, so that the address may be one to return
@@ -76,7 +82,7 @@ pub(super) fn follows_call(memory: &mut Memory<'_>, address: u64) -> bool {
     // The code before the address may begin with a mapping, so that fewer bytes can be read.
     let readable = (2..=LONGEST).rev().find(|&count| {
         let start = address.checked_sub(count as u64);
-        start.is_some_and(|start| memory(start, &mut code[LONGEST - count..]))
+        start.is_some_and(|start| memory.read(start, &mut code[LONGEST - count..]))
     });
     let Some(readable) = readable else { return false };
     let code = &code[LONGEST - readable..];
@@ -112,17 +118,17 @@ pub(super) fn is_signal_return(memory: &mut Memory<'_>, address: u64) -> bool {
     const LONG: [u8; 9] = [0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05];
     const SHORT: [u8; 7] = [0xb8, 15, 0, 0, 0, 0x0f, 0x05];
     let mut code = [0; 9];
-    if memory(address, &mut code[..7]) && code[..7] == SHORT {
+    if memory.read(address, &mut code[..7]) && code[..7] == SHORT {
         return true;
     }
-    memory(address, &mut code) && code == LONG
+    memory.read(address, &mut code) && code == LONG
 }
 
 /// The registers that the kernel saved when it called the signal handler whose caller's stack
 /// pointer this is.
 pub(super) fn saved_by_signal(memory: &mut Memory<'_>, stack_pointer: u64) -> Option<Registers> {
     let mut bytes = [0; UCONTEXT_ORDER.len() * 8];
-    if !memory(stack_pointer.checked_add(UCONTEXT_REGISTERS)?, &mut bytes) {
+    if !memory.read(stack_pointer.checked_add(UCONTEXT_REGISTERS)?, &mut bytes) {
         return None;
     }
     let mut registers = Registers::nothing();
@@ -135,6 +141,7 @@ pub(super) fn saved_by_signal(memory: &mut Memory<'_>, stack_pointer: u64) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held::Held;
 
     #[test]
     fn calls_are_told_from_other_code() {
@@ -153,15 +160,8 @@ mod tests {
             [&[0xe9, 1, 2, 3, 4], &[0xff, 0xe0], &[0x90; 7], &[0xff, 0x25, 1, 2, 3, 4], &[0xc3]];
         let follows = |code: &[u8]| {
             // Nothing can be read before the code.
-            let mut memory = |address: u64, bytes: &mut [u8]| {
-                let from = address.checked_sub(0x1000).map(|from| from as usize);
-                let found = from.and_then(|from| code.get(from..from + bytes.len()));
-                found.is_some_and(|found| {
-                    bytes.copy_from_slice(found);
-                    true
-                })
-            };
-            follows_call(&mut memory, 0x1000 + code.len() as u64)
+            let mut thread = Held { registers: Registers::nothing(), memory: vec![(0x1000, code)] };
+            follows_call(&mut Memory::of(&mut thread), 0x1000 + code.len() as u64)
         };
         assert!(calls.into_iter().all(follows));
         assert!(!others.into_iter().any(follows));
@@ -170,20 +170,14 @@ mod tests {
     #[test]
     fn pages_give_the_same_bytes() {
         // Readable from 0x2000 to 0x4800: the last page is there by half.
-        let plain = |address: u64, bytes: &mut [u8]| {
-            let inside = address >= 0x2000 && address.saturating_add(bytes.len() as u64) <= 0x4800;
-            if inside {
-                for (byte, address) in bytes.iter_mut().zip(address..) {
-                    *byte = (address ^ address >> 8) as u8;
-                }
-            }
-            inside
-        };
-        let mut again = plain;
-        let mut paged = by_pages(&mut again);
+        let bytes: Vec<u8> =
+            (0x2000..0x4800u64).map(|address| (address ^ address >> 8) as u8).collect();
+        let thread = || Held { registers: Registers::nothing(), memory: vec![(0x2000, &bytes)] };
+        let (mut plain, mut again) = (thread(), thread());
+        let mut paged = Memory::of(&mut again);
         for address in (0x1ff0..0x4810).chain([0, u64::MAX - 3, u64::MAX]) {
             let (mut a, mut b) = ([0; 8], [0; 8]);
-            assert_eq!(plain(address, &mut a), paged(address, &mut b), "{address:#x}");
+            assert_eq!(plain.read(address, &mut a), paged.read(address, &mut b), "{address:#x}");
             assert_eq!(a, b);
         }
     }

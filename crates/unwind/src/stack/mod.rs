@@ -1,12 +1,11 @@
 //! Call stacks: unwinding, symbols and build identities of a stopped program.
 //!
 //! ```text
-//! registers, memory, modules ──► walk ──► addresses ──► symbols ──► CallStack
+//! thread, modules ──► walk ──► addresses ──► symbols ──► CallStack
 //!                                 │ image, cfi, step       │ symtab, lines, debugfile, demangle
 //! ```
 //!
-//! Give [`Symbols::call_stack`] the [`Registers`] of a stopped thread, a function that reads its
-//! memory and the list of its [`Module`]s. Frames are found by call frame information, else by frame
+//! Give [`Symbols::call_stack`] a stopped [`Thread`] and the list of its [`Module`]s. Frames are found by call frame information, else by frame
 //! pointer, else by searching the stack, and each says how ([`Trust`]).
 //!
 //! Everything that is read may be hostile: files, tables and memory can make a stack poorer or
@@ -28,15 +27,16 @@ mod registers;
 mod step;
 mod symbols;
 mod symtab;
+mod thread;
 mod walk;
 
 pub use bytes::Bytes;
 pub use debugfile::ReadFile;
 pub use frame::{BuildId, CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
 pub use functions::{Function, FunctionKind, functions, ranges};
-pub use memory::Memory;
 pub use module::{Load, Mapping, Module, Source};
 pub use quick::CallerRule;
 pub use registers::Registers;
 pub use symbols::Symbols;
+pub use thread::Thread;
 pub use walk::{Limits, Walk, WalkedFrame};

@@ -79,8 +79,13 @@ impl Registers {
         registers
     }
 
+    /// The stack pointer, if it is known.
+    pub(crate) fn stack_pointer(&self) -> Option<u64> {
+        self.get(Register::RSP)
+    }
+
     /// No register is known.
-    pub(super) fn nothing() -> Self {
+    pub(crate) fn nothing() -> Self {
         Self { values: [0; COUNT], known: 0 }
     }
 

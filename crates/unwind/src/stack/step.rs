@@ -98,7 +98,7 @@ fn evaluate(
             EvaluationResult::RequiresMemory { address, size, space: None, .. } => {
                 let mut bytes = [0; 8];
                 let wanted = bytes.get_mut(..usize::from(size))?;
-                if !memory(address, wanted) {
+                if !memory.read(address, wanted) {
                     return None;
                 }
                 evaluation.resume_with_memory(Value::Generic(u64::from_le_bytes(bytes))).ok()?

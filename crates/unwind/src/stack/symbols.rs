@@ -17,10 +17,9 @@ use super::demangle::demangle;
 use super::frame::{CallStack, End, Frame, InModule, InSymbol, Kind, Trust};
 use super::image::Image;
 use super::lines::Lines;
-use super::memory::Memory;
 use super::module::{Module, Source};
-use super::registers::Registers;
 use super::symtab::Symtab;
+use super::thread::Thread;
 use super::walk::{Limits, Walk, WalkedFrame, walk};
 
 /// Parsed modules, and how to find their debugging information.
@@ -81,26 +80,15 @@ impl Symbols {
     }
 
     /// The call stack of a stopped thread, with names.
-    pub fn call_stack(
-        &self,
-        registers: &Registers,
-        memory: &mut Memory<'_>,
-        modules: &[Module],
-    ) -> CallStack {
-        let walk = self.walk(registers, memory, modules, Limits::default());
+    pub fn call_stack(&self, thread: &mut dyn Thread, modules: &[Module]) -> CallStack {
+        let walk = self.walk(thread, modules, Limits::default());
         self.name(&walk, modules)
     }
 
     /// The addresses of a stopped thread's call stack.
-    pub fn walk(
-        &self,
-        registers: &Registers,
-        memory: &mut Memory<'_>,
-        modules: &[Module],
-        limits: Limits,
-    ) -> Walk {
+    pub fn walk(&self, thread: &mut dyn Thread, modules: &[Module], limits: Limits) -> Walk {
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        walk(&mut cache, registers, memory, modules, limits)
+        walk(&mut cache, thread, modules, limits)
     }
 
     /// Names the frames of a walk with the same modules.

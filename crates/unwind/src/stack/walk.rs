@@ -16,11 +16,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cfi::Row;
 use super::frame::{End, Gap, Trust};
-use super::memory::{Memory, by_pages, follows_call, is_signal_return, saved_by_signal, word};
+use super::memory::{Memory, follows_call, is_signal_return, saved_by_signal, word};
 use super::module::Module;
 use super::registers::{Register, Registers};
 use super::step::{Step, step};
 use super::symbols::{Cache, Images, Loaded};
+use super::thread::Thread;
 
 /// Words of the stack that are searched for one return address.
 const SEARCHED: u64 = 1024;
@@ -100,8 +101,7 @@ enum Caller {
 /// Walks a stack.
 pub(super) fn walk(
     cache: &mut Cache,
-    registers: &Registers,
-    memory: &mut Memory<'_>,
+    thread: &mut dyn Thread,
     modules: &[Module],
     limits: Limits,
 ) -> Walk {
@@ -114,11 +114,11 @@ pub(super) fn walk(
         .collect();
     executable.sort_unstable();
     let (places, images) = (FxHashMap::default(), Images::new(modules));
-    let mut memory = by_pages(memory);
-    let memory = &mut memory;
+    let mut registers = thread.registers();
+    let memory = &mut Memory::of(thread);
     let mut walker = Walker { cache, modules, images, executable, memory, places };
     let mut kept = Kept::new(limits);
-    let (mut registers, mut trust, mut exact) = (*registers, Trust::Context, true);
+    let (mut trust, mut exact) = (Trust::Context, true);
     let mut switches = 0;
     let end = loop {
         let Some(address) = registers.get(Register::RIP) else { break End::Lost };

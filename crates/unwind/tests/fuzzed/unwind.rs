@@ -3,8 +3,12 @@
 //!
 //! The first eight bytes choose where the thread is and what its stack holds; the rest is the file.
 
+#[path = "../common/held.rs"]
+mod held;
+
 use std::sync::Arc;
 
+use held::Held;
 use stunt_unwind::stack::{Limits, Mapping, Module, Registers, Source, Symbols, functions, ranges};
 
 /// Where the file is mapped, flat, and where the stack is.
@@ -44,16 +48,7 @@ pub fn check(data: &[u8]) {
             word.to_le_bytes()
         })
         .collect();
-    let mut memory = |address: u64, wanted: &mut [u8]| {
-        [(BASE, &bytes[..]), (STACK, &stack[..])].iter().any(|&(base, held)| {
-            let from = address.checked_sub(base).and_then(|from| usize::try_from(from).ok());
-            let found = from.and_then(|from| held.get(from..from.checked_add(wanted.len())?));
-            found.is_some_and(|found| {
-                wanted.copy_from_slice(found);
-                true
-            })
-        })
-    };
+    let memory = [(BASE, &bytes[..]), (STACK, &stack[..])];
     let limits = Limits { innermost: 20, outermost: 5, total: 2_000 };
     for module in [Some(flat), by_header].into_iter().flatten() {
         let symbols = Symbols::new(Box::new(|_| None));
@@ -62,7 +57,8 @@ pub fn check(data: &[u8]) {
             let mut general: [u64; 16] = std::array::from_fn(|_| STACK + 8 * (next() % WORDS));
             general[4] = STACK + 8 * (next() % 32);
             let registers = Registers::new(&general, BASE + next() % length);
-            let walk = symbols.walk(&registers, &mut memory, modules, limits);
+            let mut thread = Held { registers, memory: memory.to_vec() };
+            let walk = symbols.walk(&mut thread, modules, limits);
             assert!(walk.frames.len() <= limits.innermost + limits.outermost);
             let named = symbols.name(&walk, modules);
             assert!(named.frames.len() >= walk.frames.len(), "every address has a frame");

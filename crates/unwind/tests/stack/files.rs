@@ -103,8 +103,7 @@ fn files_are_loaded_when_a_frame_falls_into_them_and_once() {
     }
     let symbols = symbols();
     for _ in 0..3 {
-        let mut memory = |address: u64, bytes: &mut [u8]| stopped.read(address, bytes);
-        let stack = symbols.call_stack(&stopped.registers(), &mut memory, &modules);
+        let stack = symbols.call_stack(&mut &stopped, &modules);
         assert_eq!(stack.frames[0].symbol.as_ref().map(|it| &*it.name), Some("gamma_"));
     }
     let counts: Vec<usize> = loads.iter().map(|count| count.load(Ordering::Relaxed)).collect();

@@ -8,6 +8,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use stunt_unwind::stack::{End, Limits, Module, Registers, Source, Symbols, Trust};
 
+use crate::held::Held;
 use crate::native::compile;
 
 /// Where the file is mapped, flat, and where the stack is.
@@ -62,23 +63,15 @@ fn try_file(random: &mut ChaCha8Rng, bytes: &Arc<[u8]>, code: &std::ops::Range<u
         })
         .collect();
     let stack: Vec<u8> = stack.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut memory = |address: u64, wanted: &mut [u8]| {
-        [(BASE, &bytes[..]), (STACK, &stack[..])].iter().any(|&(base, held)| {
-            let from = address.checked_sub(base).and_then(|from| usize::try_from(from).ok());
-            let found = from.and_then(|from| held.get(from..from.checked_add(wanted.len())?));
-            found.is_some_and(|found| {
-                wanted.copy_from_slice(found);
-                true
-            })
-        })
-    };
+    let memory = [(BASE, &bytes[..]), (STACK, &stack[..])];
     for _ in 0..8 {
         let mut general: [u64; 16] = std::array::from_fn(|_| STACK + 8 * random.gen_range(0..200));
         general[4] = STACK + 8 * random.gen_range(0..64);
         let registers = Registers::new(&general, BASE + random.gen_range(code.clone()));
+        let mut thread = Held { registers, memory: memory.to_vec() };
         let modules = std::slice::from_ref(&module);
         let limits = Limits { innermost: 20, outermost: 5, total: 10_000 };
-        let walk = symbols.walk(&registers, &mut memory, modules, limits);
+        let walk = symbols.walk(&mut thread, modules, limits);
         let named = symbols.name(&walk, modules);
         assert!(walk.frames.len() <= 25 && named.to_string().len() < 1 << 20);
         seen.walks += 1;
@@ -160,20 +153,12 @@ fn signals_in_a_circle() {
     context[5 + 15] = STACK;
     context[5 + 16] = CODE;
     let context: Vec<u8> = context.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let mut memory = |address: u64, wanted: &mut [u8]| {
-        [(CODE, &code[..]), (STACK, &context[..])].iter().any(|&(base, held)| {
-            let from = address.wrapping_sub(base) as usize;
-            let found = held.get(from..from.saturating_add(wanted.len()));
-            found.is_some_and(|found| {
-                wanted.copy_from_slice(found);
-                true
-            })
-        })
-    };
+    let memory = vec![(CODE, &code[..]), (STACK, &context[..])];
     let mut general = [0; 16];
     general[4] = STACK;
     let symbols = Symbols::new(Box::new(|_| None));
-    let stack = symbols.call_stack(&Registers::new(&general, CODE), &mut memory, &[]);
+    let mut thread = Held { registers: Registers::new(&general, CODE), memory };
+    let stack = symbols.call_stack(&mut thread, &[]);
     assert_eq!(stack.end, End::Limit);
     assert!(stack.gap.is_some_and(|gap| gap.count < 1_000 && gap.alike));
 }

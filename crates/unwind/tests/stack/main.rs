@@ -4,6 +4,8 @@
 mod deaths;
 mod display;
 mod files;
+#[path = "../common/held.rs"]
+mod held;
 mod hostile;
 mod native;
 mod steps;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use stunt_unwind::stack::{CallStack, Mapping, Module, Registers, Symbols};
+use stunt_unwind::stack::{CallStack, Mapping, Module, Registers, Symbols, Thread};
 
 /// Where the sources are.
 pub fn source(name: &str) -> PathBuf {
@@ -141,8 +141,7 @@ impl Stopped {
         registers
     }
 
-    /// The registers, as the walker takes them.
-    pub fn registers(&self) -> Registers {
+    fn walked_registers(&self) -> Registers {
         let r = self.raw_registers();
         let general = [
             r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi, r.r8, r.r9, r.r10, r.r11,
@@ -187,8 +186,17 @@ impl Stopped {
 
     /// The call stack.
     pub fn call_stack(&self, symbols: &Symbols) -> CallStack {
-        let mut memory = |address: u64, bytes: &mut [u8]| self.read(address, bytes);
-        symbols.call_stack(&self.registers(), &mut memory, &self.modules())
+        symbols.call_stack(&mut &*self, &self.modules())
+    }
+}
+
+impl Thread for &Stopped {
+    fn registers(&self) -> Registers {
+        self.walked_registers()
+    }
+
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
+        Stopped::read(self, address, bytes)
     }
 }
 

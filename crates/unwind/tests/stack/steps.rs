@@ -48,8 +48,7 @@ fn is_static(modules: &[Module]) -> bool {
 
 /// Walks one stack; gives the addresses behind the first, why it ended, and whether it was sure.
 fn walked(program: &Stopped, symbols: &Symbols, modules: &[Module]) -> (Vec<u64>, End, bool) {
-    let mut memory = |address: u64, bytes: &mut [u8]| program.read(address, bytes);
-    let walk = symbols.walk(&program.registers(), &mut memory, modules, Limits::default());
+    let walk = symbols.walk(&mut &*program, modules, Limits::default());
     // The linkage table of a static program has no call frame information: there the return
     // address on top of the stack is the way.
     let sure = |(index, step): (usize, &WalkedFrame)| {
@@ -65,9 +64,8 @@ fn follow(path: &Path) -> usize {
     let symbols = symbols();
     let modules = program.modules();
     let named = |modules: &[Module]| {
-        let mut memory = |address: u64, bytes: &mut [u8]| program.read(address, bytes);
         let limits = Limits { innermost: 1, outermost: 0, total: 1 };
-        let walk = symbols.walk(&program.registers(), &mut memory, modules, limits);
+        let walk = symbols.walk(&mut &program, modules, limits);
         symbols.name(&walk, modules).frames[0].symbol.clone()
     };
     // `main` begins in the program itself, long after the dynamic linker began elsewhere.
