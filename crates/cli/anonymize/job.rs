@@ -11,8 +11,8 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
-use stunt_native::{Ending, Native, Outward, Run};
-use stunt_path::{Failure, FailureKind, Original};
+use stunt_native::{Native, Outward};
+use stunt_path::{Ending, Failure, FailureKind, Original, Run};
 use stunt_search::{Double, Measured, PathCondition, Share};
 use tracing::{debug, info, info_span};
 

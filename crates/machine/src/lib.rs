@@ -16,6 +16,7 @@ pub mod code;
 pub mod cpu;
 mod execution;
 mod jit;
+mod left;
 pub mod linux;
 mod machine;
 pub mod memory;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
-use stunt_path::{Failure, FailureKind};
+use stunt_path::{Failure, FailureKind, Run};
 
 use stunt_unwind::failure::{
     Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
@@ -14,6 +15,7 @@ use stunt_unwind::stack::{CallStack, Frame, Module, Symbols};
 use crate::{
     code::slots,
     cpu::Cpu,
+    left::run_left,
     linux::{Ending, Engine, Input, Kernel, Limits, Mapped, Setup, errno::Errno, mapped_files},
     memory::AddressSpace,
     stopped::StoppedThread,
@@ -125,6 +127,13 @@ impl Machine {
     pub fn failure(&mut self, ending: Ending, symbols: &Symbols) -> Option<Failure> {
         let thrown = self.engine.symbolic.as_deref_mut().map(Symbolic::thrown);
         failure_of(&mut self.kernel, thrown, ending, symbols, &mut read_modules)
+    }
+
+    /// What a run left behind that ended so after this time. Takes what it printed.
+    #[must_use]
+    pub fn left(&mut self, ending: Ending, symbols: &Symbols, duration: Duration) -> Run {
+        let failure = self.failure(ending, symbols);
+        run_left(&mut self.kernel, ending, failure, duration)
     }
 
     /// The kernel, to run in another way.

@@ -18,9 +18,9 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
 use crate::loaded::Unfit;
-use crate::run::Run;
 use crate::watch::{Slot, attend};
 use crate::worker::Worker;
+use stunt_path::Run;
 
 /// What all hands know.
 pub struct Shared {

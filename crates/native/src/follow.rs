@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use stunt_path::Failure;
+use stunt_path::{Ending, Failure};
 use stunt_unwind::failure::{Evidence, Status, judge};
 
 use crate::files::Files;
@@ -26,7 +26,6 @@ use crate::members::Members;
 use crate::os::{self, Event};
 use crate::peer::Processes;
 use crate::process::{self, Effect, Memory};
-use crate::run::Ending;
 use crate::watch::Clock;
 use crate::witness::{AtMark, Marks, Witness, alive, is_gone};
 
@@ -188,7 +187,9 @@ impl<'a> Follow<'a> {
                 | Ending::TimedOut
                 | Ending::TooManyTasks
                 | Ending::TooMuchWritten
-                | Ending::TooMuchMemory,
+                | Ending::TooMuchMemory
+                | Ending::Deadlocked
+                | Ending::Unsupported,
             )
             | Err(_) => false,
         };

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
 use crate::loaded::Unfit;
-use crate::run::Run;
+use stunt_path::Run;
 
 /// Runs programs on the host.
 pub struct Native {

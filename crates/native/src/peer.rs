@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use stunt_machine::linux::fs::{Connection, Way};
+use stunt_path::{Connection, Way};
 
 use crate::network::{self, Sockets, With};
 use crate::os;

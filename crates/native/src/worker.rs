@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use stunt_path::Failure;
+use stunt_path::{Ending, Failure, Private, Run};
 
 use crate::check::{check, kind};
 use crate::command::{Command, Manner, Paths, Stdin};
@@ -29,7 +29,6 @@ use crate::members::Members;
 use crate::network::OwnNetwork;
 use crate::os::{self, Event};
 use crate::peer::{Peer, Prepared, Processes, Verdict};
-use crate::run::{Ending, Private, Run};
 use crate::start::{Cage, NoNetwork, Plan, start};
 use crate::watch::{Clock, Cut, Ends, Heard, Limits, Slot, Watch};
 

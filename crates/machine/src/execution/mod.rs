@@ -20,16 +20,18 @@ mod place;
 use std::{
     hash::{Hash, Hasher},
     sync::{Arc, Mutex, PoisonError},
+    time::Instant,
 };
 
 use rustc_hash::FxHasher;
-use stunt_path::{Execution, Failure, Junction, Node, Place, Stop, TestKind};
+use stunt_path::{Execution, Failure, Junction, Node, Place, Run, Stop, TestKind};
 use stunt_terms::{Assignment, Evaluator, Pool};
 
 use stunt_unwind::stack::{CallStack, Symbols};
 
 use crate::{
     Machine,
+    left::run_left,
     linux::{Ending, Engine, Input, Kernel, LimitReached, Limits, errno::Errno},
     machine::failure_of,
     stopped::StoppedThread,
@@ -38,9 +40,9 @@ use crate::{
 use digest::Digests;
 use place::Places;
 
-/// What counts as a failure, if it is more or less than what the machine takes for one: how the run
-/// ended, the failure that the machine sees, and the kernel, which has the output.
-pub type Judge = dyn Fn(Ending, Option<Failure>, &mut Kernel) -> Option<Failure> + Send;
+/// What counts as a failure of a run, if it is more or less than what the machine takes for one. Runs
+/// last from the start of the first path on.
+pub type Judge = dyn Fn(Run) -> Option<Failure> + Send;
 
 /// How a program is followed from test to test.
 pub struct Options {
@@ -81,6 +83,7 @@ struct Shared {
     places: Places,
     instructions: u64,
     judge: Option<Box<Judge>>,
+    begun: Instant,
 }
 
 /// A program under way.
@@ -136,6 +139,7 @@ impl Following {
             places: Places::default(),
             instructions: options.instructions,
             judge: options.judge,
+            begun: Instant::now(),
         };
         let mut following = Self {
             kernel,
@@ -265,13 +269,15 @@ impl Following {
             Ending::Exited(_) | Ending::Killed(_) | Ending::Idle => {
                 let thrown = self.symbolic.as_mut().expect("it is here").thrown();
                 let thrown = Some(thrown);
-                let Shared { symbols, places, judge, .. } = shared;
+                let Shared { symbols, places, judge, begun, .. } = shared;
                 let failure =
                     failure_of(&mut self.kernel, thrown, ending, symbols, &mut |kernel, mapped| {
                         places.modules(kernel, mapped)
                     });
                 Stop::Ended(match judge {
-                    Some(judge) => judge(ending, failure, &mut self.kernel),
+                    Some(judge) => {
+                        judge(run_left(&mut self.kernel, ending, failure, begun.elapsed()))
+                    }
                     None => failure,
                 })
             }

@@ -9,6 +9,7 @@ use std::{
     sync::Arc,
 };
 
+use stunt_path::Source;
 use stunt_terms::{Assignment, InputByte, Support, Term};
 
 use super::{
@@ -24,26 +25,11 @@ use crate::{
     symbolic::{self, Meaning, Symbolic},
 };
 
-/// Where an input comes from.
-#[derive(Clone, PartialEq, Eq)]
-pub enum InputPlace {
-    /// A file, by its path in the machine.
-    File(Vec<u8>),
-    /// Standard input.
-    StandardInput,
-    /// An argument, by its number; 0 is the program's name.
-    Argument(usize),
-    /// The value of an environment variable.
-    Variable(Vec<u8>),
-    /// What the other side of a recorded connection sends, by its number.
-    Connection(usize),
-}
-
 /// An input; its number among the inputs is the number of its source in terms.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Input {
     /// Where it comes from.
-    pub place: InputPlace,
+    pub place: Source,
     /// Bytes that need not be hidden: they stay what they are.
     pub public: Vec<Range<u64>>,
 }
@@ -104,25 +90,25 @@ impl Kernel {
         for (input, source) in inputs.iter().zip(0u16..) {
             let known = FileInput { source, public: input.public.clone().into() };
             match &input.place {
-                InputPlace::File(path) => {
+                Source::File(path) => {
                     files.insert(self.inode_of(path)?, known);
                 }
-                InputPlace::StandardInput => {
+                Source::StandardInput => {
                     let file = self.process(FIRST_PID).descriptors.get(0)?;
                     match self.files.description(file)?.object {
                         Object::Inode(inode) | Object::Feed(inode) => files.insert(inode, known),
                         _ => return Err(Errno::EBADF),
                     };
                 }
-                InputPlace::Connection(number) => {
+                Source::Connection(number) => {
                     let inode = self.files.connection_inode(*number).ok_or(Errno::EBADF)?;
                     files.insert(inode, known);
                 }
-                InputPlace::Argument(number) => {
+                Source::Argument(number) => {
                     let at = self.start_pointer(8 + 8 * *number as u64)?;
                     arguments.extend(self.mark_string(at, &known)?);
                 }
-                InputPlace::Variable(name) => {
+                Source::Variable(name) => {
                     let at = self.variable(name)?;
                     environment.extend(self.mark_string(at, &known)?);
                 }

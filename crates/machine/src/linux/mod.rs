@@ -39,7 +39,7 @@ mod threads;
 mod time_calls;
 mod timers;
 
-pub use inputs::{Input, InputPlace};
+pub use inputs::Input;
 pub use kernel::{Kernel, Missing, Setup};
 pub(crate) use modules::{Mapped, mapped_files};
 pub use numbers::syscall_name;

@@ -12,8 +12,8 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use stunt_native::{AtMark, Effect, Ending, Files, Private, Witness, effect, process_of};
-use stunt_path::Failure;
+use stunt_native::{AtMark, Effect, Files, Witness, effect, process_of};
+use stunt_path::{Ending, Failure, Private};
 
 use crate::incident::{Draft, FailedIn, NotedEnding};
 use crate::run::Cost;

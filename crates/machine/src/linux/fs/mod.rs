@@ -50,6 +50,8 @@ mod tree;
 
 use std::sync::Arc;
 
+use stunt_path::Connection;
+
 use imbl::OrdMap;
 
 pub use attributes::{SetTime, Times};
@@ -68,7 +70,7 @@ pub(in crate::linux) use netlink::{NETLINK_PKTINFO, SOL_NETLINK, interface};
 pub use open::Opened;
 pub use path::Found;
 pub use procfs::{NoProcesses, ProcLink, ProcNode, ProcText, Processes};
-pub use socket::{Address, Attached, Connection, Message, Received, Way};
+pub use socket::{Address, Attached, Message, Received};
 pub use stat::{Stat, StatFs, Timestamp, device_number, major, minor};
 
 use event::Event;

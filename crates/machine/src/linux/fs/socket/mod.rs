@@ -16,7 +16,6 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use address::Address;
-pub use recorded::{Connection, Way};
 pub use traffic::{Attached, Message, Received};
 
 use super::Files;

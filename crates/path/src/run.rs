@@ -1,4 +1,4 @@
-//! What a run left behind.
+//! What a run left behind, whoever ran the program: a process of the host, or the machine.
 //!
 //! What a program prints may quote its input: it is kept in a type without `Display`, whose `Debug`
 //! tells its length only.
@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use stunt_path::{Failure, signal_name};
+use crate::{Failure, signal_name};
 
 /// Bytes that may be private; who wants to see them has to say so.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -55,6 +55,10 @@ pub enum Ending {
     TooMuchWritten,
     /// It filled the memory that it may have, and was killed.
     TooMuchMemory,
+    /// Each of its threads waited for another one.
+    Deadlocked,
+    /// It needed something that whoever ran it does not have.
+    Unsupported,
 }
 
 impl fmt::Display for Ending {
@@ -70,6 +74,8 @@ impl fmt::Display for Ending {
             Self::TooManyTasks => f.write_str("started too many processes"),
             Self::TooMuchWritten => f.write_str("wrote too many files"),
             Self::TooMuchMemory => f.write_str("used too much memory"),
+            Self::Deadlocked => f.write_str("waited for itself"),
+            Self::Unsupported => f.write_str("needed what it could not be given"),
         }
     }
 }
