@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Command ──► check ──► follow (ptrace, one thread a run) ──► Run { ending, failure, output }
-//!                          │ process, files ──► stunt_unwind
+//!                          │ stunt_tracee; process, files ──► stunt_unwind
 //! ```
 //!
 //! A run is stopped where it would die, and at the throws of panics and exceptions on the way; its
@@ -51,9 +51,7 @@ pub use error::Error;
 pub use files::Files;
 pub use native::Native;
 pub use needs::needs;
-pub use os::{Event, wait};
 pub use outward::Outward;
-pub use process::{Effect, effect, process_of};
 pub use sanitized::{NO_LEAKS, is_sanitized};
 pub use traceback::{failure_of_run, failure_of_script};
 pub use witness::{AtMark, Witness};

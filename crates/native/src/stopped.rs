@@ -3,7 +3,7 @@
 
 use stunt_unwind::stack::{Registers, Thread};
 
-use crate::process::Memory;
+use stunt_tracee::Memory;
 
 /// A thread as it is now.
 pub struct StoppedThread<'a> {

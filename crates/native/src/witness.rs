@@ -12,14 +12,14 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use stunt_path::Failure;
+use stunt_tracee::{self as tracee, Event, Memory, Onward, alive};
 use stunt_unwind::failure::{
     Evidence, Exception, Status, Throws, at_stack_end, is_new_panic, judge,
 };
 use stunt_unwind::stack::{Mapping, Registers};
 
 use crate::files::{Files, Modules, Moment};
-use crate::os::{self, Event};
-use crate::process::{self, Memory};
+use crate::process;
 use crate::stopped::{StoppedThread, ThreadBefore};
 use crate::throwers::may_throw;
 
@@ -170,7 +170,7 @@ impl<'a> Witness<'a> {
     /// # Errors
     /// It cannot be followed any more.
     pub fn at_mark(&mut self, thread: i32) -> io::Result<AtMark> {
-        let Some(mut registers) = alive(os::registers(thread))? else {
+        let Some(mut registers) = alive(tracee::registers(thread))? else {
             return Ok(AtMark::GoesOn(0));
         };
         let address = registers.rip.wrapping_sub(1);
@@ -178,7 +178,7 @@ impl<'a> Witness<'a> {
             let original = self.marks.entry.take().map_or(MARK, |entry| entry.original);
             self.memory.write(address, &[original])?;
             registers.rip = address;
-            alive(os::set_registers(thread, &registers))?;
+            alive(tracee::set_registers(thread, &registers))?;
             // Libraries that are loaded later are not covered.
             let modules = if self.most_throws.is_some() {
                 let mut mapped = process::mapped_files(self.process);
@@ -194,7 +194,7 @@ impl<'a> Witness<'a> {
         }
         if self.marks.unmarked.contains(&address) {
             registers.rip = address;
-            alive(os::set_registers(thread, &registers))?;
+            alive(tracee::set_registers(thread, &registers))?;
             return Ok(AtMark::GoesOn(0));
         }
         let Some(original) = self.original_at(address) else { return Ok(AtMark::Elsewhere) };
@@ -208,7 +208,7 @@ impl<'a> Witness<'a> {
         self.throws += 1;
         if self.most_throws.is_some_and(|most| self.throws >= most) {
             self.unmark()?;
-            alive(os::set_registers(thread, &registers))?;
+            alive(tracee::set_registers(thread, &registers))?;
             return Ok(AtMark::GoesOn(0));
         }
         let signal = step_over(thread, &self.memory, registers, original)?;
@@ -228,7 +228,7 @@ impl<'a> Witness<'a> {
     /// A thread of a process that this one forked stopped with `SIGTRAP`: that process has marks of
     /// its own, in the same places.
     pub(crate) fn at_mark_of_fork(&self, thread: i32) -> io::Result<AtMark> {
-        let Some(mut registers) = alive(os::registers(thread))? else {
+        let Some(mut registers) = alive(tracee::registers(thread))? else {
             return Ok(AtMark::GoesOn(0));
         };
         let address = registers.rip.wrapping_sub(1);
@@ -298,9 +298,9 @@ impl<'a> Witness<'a> {
     /// # Errors
     /// The thread is gone.
     pub fn dies(&mut self, thread: i32, number: u8) -> io::Result<Option<Failure>> {
-        let registers = os::registers(thread)?;
+        let registers = tracee::registers(thread)?;
         let fault =
-            FAULTS.contains(&i32::from(number)).then(|| os::fault_address(thread)).flatten();
+            FAULTS.contains(&i32::from(number)).then(|| tracee::fault_address(thread)).flatten();
         let readable = |address: u64| self.memory.read(address, &mut [0]);
         let overflow = fault.is_some_and(|fault| at_stack_end(fault, registers.rsp, readable));
         let modules = self.modules();
@@ -341,7 +341,7 @@ impl<'a> Witness<'a> {
     /// The process is about to exit: its failure, if its first thread threw before.
     #[must_use]
     pub fn exits(&mut self) -> Option<Failure> {
-        let status = os::event_message(self.process).ok()?;
+        let status = tracee::event_message(self.process).ok()?;
         if status & 0x7f != 0 {
             return None;
         }
@@ -386,19 +386,19 @@ fn step_over(
     code[0] = original;
     if known && code == ENDBR64 {
         registers.rip += 4;
-        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+        return alive(tracee::set_registers(pid, &registers)).map(|_| 0);
     }
     if original == PUSH_RBP {
         let top = registers.rsp.wrapping_sub(8);
         memory.write(top, &registers.rbp.to_le_bytes())?;
         (registers.rsp, registers.rip) = (top, address + 1);
-        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+        return alive(tracee::set_registers(pid, &registers)).map(|_| 0);
     }
     memory.write(address, &[original])?;
     let mut came = 0;
-    if alive(os::set_registers(pid, &registers))?.is_some() {
-        while alive(os::step(pid))?.is_some()
-            && let Some((_, Event::Stopped(signal, _))) = os::wait(Some(pid))?
+    if alive(tracee::set_registers(pid, &registers))?.is_some() {
+        while alive(tracee::go_on(pid, Onward::Step, 0))?.is_some()
+            && let Some((_, Event::Stopped(signal, _))) = tracee::wait(Some(pid))?
             && signal != libc::SIGTRAP
         {
             came = signal;
@@ -406,18 +406,4 @@ fn step_over(
     }
     memory.write(address, &[MARK])?;
     Ok(came)
-}
-
-/// Nothing if the process is gone, which the next wait tells.
-pub(crate) fn alive<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if is_gone(&error) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether an error says that there is no such process.
-pub(crate) fn is_gone(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(libc::ESRCH) || error.kind() == io::ErrorKind::NotFound
 }
