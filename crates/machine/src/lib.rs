@@ -22,6 +22,7 @@ mod machine;
 pub mod memory;
 mod stopped;
 pub mod symbolic;
+mod tracer;
 
 pub use again::Again;
 pub use execution::{Following, Judge, Options};

@@ -20,6 +20,7 @@ use crate::{
     memory::AddressSpace,
     stopped::StoppedThread,
     symbolic::{Symbolic, Throw},
+    tracer::Tracer,
 };
 
 /// A machine with one program, its children, and everything that they see.
@@ -41,6 +42,8 @@ use crate::{
 pub struct Machine {
     kernel: Kernel,
     engine: Engine,
+    /// What a followed run gathers.
+    symbolic: Option<Box<Symbolic>>,
 }
 
 /// The state of a machine at some moment. Small, and cheap to go on from.
@@ -52,7 +55,7 @@ impl Machine {
     /// # Errors
     /// The program cannot be started; the number is what `execve` would answer.
     pub fn new(setup: Setup) -> Result<Self, Errno> {
-        Ok(Self { kernel: Kernel::new(setup)?, engine: Engine::default() })
+        Ok(Self { kernel: Kernel::new(setup)?, engine: Engine::default(), symbolic: None })
     }
 
     /// Follows the inputs of a program that has not run yet: from now on runs gather tests.
@@ -61,20 +64,20 @@ impl Machine {
     /// One of the inputs does not exist.
     pub fn follow(&mut self, inputs: &[Input], symbolic: Symbolic) -> Result<(), Errno> {
         self.kernel.mark_inputs(inputs)?;
-        self.engine.symbolic = Some(Box::new(symbolic));
+        self.symbolic = Some(Box::new(symbolic));
         Ok(())
     }
 
     /// What a followed run has gathered.
     #[must_use]
     pub fn symbolic(&mut self) -> Option<&mut Symbolic> {
-        self.engine.symbolic.as_deref_mut()
+        self.symbolic.as_deref_mut()
     }
 
     /// Takes over what a followed run has gathered; from now on it is no longer followed.
     #[must_use]
     pub fn take_symbolic(&mut self) -> Option<Symbolic> {
-        self.engine.symbolic.take().map(|symbolic| *symbolic)
+        self.symbolic.take().map(|symbolic| *symbolic)
     }
 
     /// Runs to the end, or to a limit. After a limit of instructions it can go on.
@@ -85,7 +88,8 @@ impl Machine {
     /// Runs like [`Self::run`]; `watch` sees the kernel after every turn of a thread, for output
     /// that is to be shown as it comes.
     pub fn run_watched(&mut self, limits: Limits, watch: &mut dyn FnMut(&mut Kernel)) -> Ending {
-        self.kernel.run(&mut self.engine, limits, watch)
+        let tracer = self.symbolic.as_deref_mut().map(|symbolic| symbolic as &mut dyn Tracer);
+        self.kernel.run(&mut self.engine, tracer, limits, watch)
     }
 
     /// The state now. It costs by what was written since the last one, not by the size of the
@@ -103,7 +107,7 @@ impl Machine {
     /// Goes over to a followed run at some moment. What was compiled stays.
     pub(crate) fn restore_to(&mut self, kernel: &mut Kernel, symbolic: &mut Symbolic) {
         self.kernel = kernel.fork();
-        self.engine.symbolic = Some(Box::new(symbolic.fork()));
+        self.symbolic = Some(Box::new(symbolic.fork()));
     }
 
     /// The kernel: files, output, figures.
@@ -125,7 +129,7 @@ impl Machine {
     /// How a followed run failed, if it did.
     #[must_use]
     pub fn failure(&mut self, ending: Ending, symbols: &Symbols) -> Option<Failure> {
-        let thrown = self.engine.symbolic.as_deref_mut().map(Symbolic::thrown);
+        let thrown = self.symbolic.as_deref_mut().map(Symbolic::thrown);
         failure_of(&mut self.kernel, thrown, ending, symbols, &mut read_modules)
     }
 
@@ -143,7 +147,7 @@ impl Machine {
 
     /// Forgets the tests of a followed run that came after its failure was certain.
     pub fn forget_aftermath(&mut self, failure: &Failure) {
-        let Some(symbolic) = &mut self.engine.symbolic else { return };
+        let Some(symbolic) = &mut self.symbolic else { return };
         let certain = match failure.kind {
             FailureKind::Panic | FailureKind::Exception => {
                 let thrown = symbolic.thrown();

@@ -10,7 +10,7 @@ use super::{
     modules::mapped_files,
     process::{Blocked, Process, Thread},
 };
-use crate::{memory::AddressSpace, symbolic::first_forbidden};
+use crate::memory::{AddressSpace, first_forbidden};
 
 /// How a system call ends.
 pub(crate) enum Flow {

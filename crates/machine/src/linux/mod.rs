@@ -44,5 +44,9 @@ pub use kernel::{Kernel, Missing, Setup};
 pub(crate) use modules::{Mapped, mapped_files};
 pub use numbers::syscall_name;
 pub use process::Death;
-pub use schedule::{Crash, Ending, Engine, LimitReached, Limits};
+pub(crate) use schedule::Engine;
+pub use schedule::{Crash, Ending, LimitReached, Limits};
+
+/// A thread: the number of its process, and its own.
+pub(crate) type ThreadId = (u32, u32);
 pub use signal::{Signal, signal_name};

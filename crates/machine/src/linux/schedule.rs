@@ -6,7 +6,7 @@
 //! alone, so that the same state always goes on in the same way.
 
 use super::{
-    Kernel,
+    Kernel, ThreadId,
     call::{Call, Flow},
     errno::Errno,
     kernel::{self, FIRST_PID},
@@ -19,8 +19,8 @@ use super::{
 use crate::{
     code::{Code, Compile, Model, Trap, slots},
     cpu::{self, Cpu, Exception, Stop},
-    memory::{AddressSpace, PAGE, Reason},
-    symbolic::{Symbolic, is_behind_heap},
+    memory::{AddressSpace, PAGE, Reason, is_behind_heap},
+    tracer::Tracer,
 };
 
 /// Instructions in a turn.
@@ -85,15 +85,12 @@ impl Crash {
     }
 }
 
-/// What runs processors: block caches, which are a convenience and cost only time when dropped,
-/// and the terms of a run that is followed.
+/// What runs processors: block caches, which are a convenience and cost only time when dropped.
 #[derive(Default)]
-pub struct Engine {
+pub(crate) struct Engine {
     caches: Vec<Code>,
-    /// What a followed run gathers.
-    pub symbolic: Option<Box<Symbolic>>,
     /// Where a run that stops before each test does so: process and thread.
-    pub(crate) stopped: Option<(u32, u32)>,
+    pub(crate) stopped: Option<ThreadId>,
     /// The state before a system call that looked at what is followed, while the run stands before the
     /// tests that this makes.
     pub(crate) before_call: Option<Box<Kernel>>,
@@ -112,26 +109,24 @@ impl Engine {
         &mut self.caches[0]
     }
 
-    /// Whether a run that stops before each test is to do so.
-    fn halted(&self) -> bool {
-        self.symbolic.as_ref().is_some_and(|symbolic| symbolic.halted())
-    }
-
-    /// Whether the run stops before each test.
-    fn in_steps(&self) -> bool {
-        self.symbolic.as_ref().is_some_and(|symbolic| symbolic.in_steps())
-    }
-
     /// Runs a processor for a while.
-    fn run(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, quantum: u64) -> Stop {
-        self.cache_for(space);
-        let code = &mut self.caches[0];
-        match &mut self.symbolic {
+    fn run(
+        &mut self,
+        tracer: &mut Traced<'_>,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        quantum: u64,
+    ) -> Stop {
+        let code = self.cache_for(space);
+        match tracer {
             None => cpu::run(cpu, space, code, quantum),
-            Some(symbolic) => symbolic.run(cpu, space, code, quantum),
+            Some(tracer) => tracer.run(cpu, space, code, quantum),
         }
     }
 }
+
+/// Whoever follows the run, if it is followed.
+pub(crate) type Traced<'a> = Option<&'a mut dyn Tracer>;
 
 /// What a turn came to.
 enum Turn {
@@ -144,9 +139,10 @@ enum Turn {
 impl Kernel {
     /// Runs until the first process has ended and no other can go on, or a limit is reached.
     /// `watch` is called now and then, so that output can be shown as it comes.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         engine: &mut Engine,
+        mut tracer: Traced<'_>,
         limits: Limits,
         watch: &mut dyn FnMut(&mut Self),
     ) -> Ending {
@@ -169,7 +165,7 @@ impl Kernel {
             };
             match next {
                 Some(next) => {
-                    let turn = self.turn(engine, next, limits.instructions);
+                    let turn = self.turn(engine, &mut tracer, next, limits.instructions);
                     if let Turn::Ended(ending) = turn {
                         return ending;
                     }
@@ -363,7 +359,13 @@ impl Kernel {
 
     /// Lets a thread run to the end of its turn, or to a limit. In the latter case the turn goes on
     /// when the run does: where a run is stopped must not show in how it goes on.
-    fn turn(&mut self, engine: &mut Engine, next: (u32, u32, u64), limit: u64) -> Turn {
+    fn turn(
+        &mut self,
+        engine: &mut Engine,
+        tracer: &mut Traced<'_>,
+        next: (u32, u32, u64),
+        limit: u64,
+    ) -> Turn {
         let (pid, tid, end) = next;
         self.turn = tid;
         let until = end.min(limit);
@@ -374,12 +376,12 @@ impl Kernel {
             if self.executed >= until {
                 break self.executed < end;
             }
-            if let Some(symbolic) = &mut engine.symbolic
+            if let Some(tracer) = tracer
                 && self.will_be_handled(pid, tid)
                 && let Some(thread) = self.process(pid).thread(tid)
             {
-                symbolic.signal(&mut thread.cpu);
-                if symbolic.halted() {
+                tracer.signal(&mut thread.cpu);
+                if tracer.halted() {
                     return self.halt(engine, next, true);
                 }
             }
@@ -391,11 +393,11 @@ impl Kernel {
                 break false;
             }
             let quantum = until - self.executed;
-            if let Some(symbolic) = &mut engine.symbolic {
+            if let Some(tracer) = tracer {
                 let quiet = self.is_quiet_output(pid);
                 let program = &self.process(pid).program;
                 let entry = || entry_point(program);
-                symbolic.take_turn((pid, tid), &program.auxiliary, entry, quiet);
+                tracer.take_turn((pid, tid), &program.auxiliary, &entry, quiet);
             }
             let Process { space, threads, stopped, .. } = self.process(pid);
             let thread = threads.iter_mut().find(|thread| thread.tid == tid);
@@ -403,21 +405,16 @@ impl Kernel {
                 break false;
             };
             let before = thread.cpu.executed();
-            let stop = engine.run(&mut thread.cpu, space, quantum);
+            let stop = engine.run(tracer, &mut thread.cpu, space, quantum);
             let done = thread.cpu.executed() - before;
             let rip = thread.cpu.rip();
             let invalid = invalid_access(space, &stop);
-            if let Some(symbolic) = &mut engine.symbolic {
-                // Code that was made out of the input. Whoever stops before each test could not go
-                // back to before it.
-                let looks = space.take_looks();
-                if !symbolic.in_steps() {
-                    symbolic.looked_at(looks);
-                }
+            if let Some(tracer) = tracer {
+                tracer.code_looked_at(space.take_looks());
             }
             self.executed += done;
             self.clock.advance(done);
-            if engine.halted() {
+            if tracer.as_ref().is_some_and(|tracer| tracer.halted()) {
                 return self.halt(engine, next, true);
             }
             if let Some(address) = invalid {
@@ -427,39 +424,26 @@ impl Kernel {
             match stop {
                 Stop::Quantum => {}
                 Stop::Syscall => {
-                    let before = if engine.in_steps() { self.before_call(next) } else { None };
-                    if let (Some(symbolic), Some(thread)) =
-                        (&mut engine.symbolic, self.process(pid).thread(tid))
+                    let in_steps = tracer.as_ref().is_some_and(|tracer| tracer.in_steps());
+                    let before = if in_steps { self.before_call(next) } else { None };
+                    if let Some(tracer) = tracer
+                        && let Some(thread) = self.process(pid).thread(tid)
                     {
-                        symbolic.system_call(&mut thread.cpu);
+                        tracer.system_call(&mut thread.cpu);
                     }
                     let goes_on = self.system_call(pid, tid);
-                    if let Some(symbolic) = &mut engine.symbolic
+                    if let Some(tracer) = tracer
                         && let Some(process) = self.processes.0.get_mut(&pid)
                         && let Some(space) = &mut process.space
                     {
-                        let looks = space.take_looks();
-                        if !looks.is_empty() {
-                            symbolic.begin_outside();
-                            symbolic.looked_at(looks);
-                        }
-                        if symbolic.halted() {
+                        tracer.call_looked_at(space.take_looks());
+                        if tracer.halted() {
                             engine.before_call = before;
                             return self.halt(engine, next, goes_on);
                         }
                     }
-                    if let Some(symbolic) = &mut engine.symbolic
-                        && let Some(at) = self.mapped_code.take()
-                        && symbolic.has_hooks()
-                        && self.processes.0.contains_key(&pid)
-                    {
-                        self.hook_library(pid, at, symbolic);
-                    }
-                    if let Some(symbolic) = &mut engine.symbolic
-                        && let Some(Process { space: Some(space), .. }) = self.process_if_there(pid)
-                        && symbolic.wants_shapes(space)
-                    {
-                        self.hook_shapes(pid, tid, symbolic);
+                    if let Some(tracer) = tracer {
+                        self.tell_after_call((pid, tid), *tracer);
                     }
                     if self.exhausted(pid) || self.files.held() > self.memory {
                         return Turn::Ended(Ending::Limit(LimitReached::Memory));
@@ -479,8 +463,8 @@ impl Kernel {
                     return Turn::Ended(Ending::Unsupported(rip));
                 }
                 Stop::Trap(Trap::Watched) => {
-                    if let Some(symbolic) = &mut engine.symbolic {
-                        self.hook_functions(pid, symbolic);
+                    if let Some(tracer) = tracer {
+                        self.tell_program(pid, *tracer);
                     }
                 }
                 Stop::Trap(trap) => self.force(pid, tid, of_trap(trap, rip)),
@@ -492,6 +476,20 @@ impl Kernel {
         }
         self.sync_after_turn(pid);
         Turn::Over
+    }
+
+    /// Tells a tracer that a system call is over, and what it has mapped.
+    fn tell_after_call(&mut self, (pid, tid): ThreadId, tracer: &mut dyn Tracer) {
+        if let Some(at) = self.mapped_code.take()
+            && tracer.knows_program()
+            && self.processes.0.contains_key(&pid)
+        {
+            self.tell_library(pid, at, tracer);
+        }
+        if let Some(Process { space: Some(space), threads, .. }) = self.process_if_there(pid) {
+            let thread = threads.iter().find(|thread| thread.tid == tid);
+            tracer.call_is_over(thread.map(|thread| &thread.cpu), space);
+        }
     }
 
     /// Ends a process that told the kernel to store where memory is checked and nobody may; gives
