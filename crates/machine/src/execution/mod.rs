@@ -33,7 +33,9 @@ use stunt_unwind::stack::{CallStack, Symbols};
 use crate::{
     Machine,
     left::run_left,
-    linux::{Ending, Engine, Input, Kernel, LimitReached, Limits, ThreadId, errno::Errno},
+    linux::{
+        Ending, Engine, Input, Kernel, LimitReached, Limits, Pid, ThreadId, Tid, errno::Errno,
+    },
     machine::failure_of,
     stopped::StoppedThread,
     symbolic::{NewValues, Relaxations, Symbolic, layers::Layers},
@@ -147,7 +149,7 @@ impl Following {
             kernel,
             symbolic: Box::new(symbolic),
             input,
-            thread: (0, 0),
+            thread: ThreadId { pid: Pid(0), tid: Tid(0) },
             before_call: None,
             stop: Stop::Ended(None),
             spot: 0,
@@ -189,7 +191,7 @@ impl Following {
         let address = junction.test.address;
         let shared = Arc::clone(&self.shared);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let (pid, tid) = self.thread;
+        let ThreadId { pid, tid } = self.thread;
         let modules = shared.places.modules_of(&mut self.kernel, pid)?;
         let before = self.symbolic.before();
         let process = self.kernel.process_if_there(pid)?;

@@ -13,7 +13,7 @@ use stunt_path::Source;
 use stunt_terms::{Assignment, InputByte, Support};
 
 use super::{
-    Kernel, ThreadId,
+    Kernel, Pid, ThreadId,
     errno::Errno,
     fs::{Caller, InodeId, Node, Object, Place, SourceId},
     kernel::FIRST_PID,
@@ -149,7 +149,7 @@ impl Kernel {
             cwd: process.cwd,
             umask: process.umask,
             pid: FIRST_PID,
-            tid: FIRST_PID,
+            tid: FIRST_PID.first_thread(),
             user: &self.user,
             processes: &self.processes,
         };
@@ -203,7 +203,7 @@ impl Kernel {
     /// Takes a thread back to an earlier instruction; `back` does that to its processor and memory.
     pub(crate) fn take_back(
         &mut self,
-        (pid, tid): ThreadId,
+        ThreadId { pid, tid }: ThreadId,
         back: impl FnOnce(&mut Cpu, &mut AddressSpace),
     ) {
         let Some(Process { space: Some(space), threads, .. }) = self.process_if_there(pid) else {
@@ -218,12 +218,12 @@ impl Kernel {
     }
 
     /// The processor of a thread, if it exists.
-    pub(crate) fn cpu(&mut self, (pid, tid): ThreadId) -> Option<&mut Cpu> {
+    pub(crate) fn cpu(&mut self, ThreadId { pid, tid }: ThreadId) -> Option<&mut Cpu> {
         Some(&mut self.process_if_there(pid)?.thread(tid)?.cpu)
     }
 
     /// The process with this number, if it exists.
-    pub(crate) fn process_if_there(&mut self, pid: u32) -> Option<&mut Process> {
+    pub(crate) fn process_if_there(&mut self, pid: Pid) -> Option<&mut Process> {
         self.processes.0.get_mut(&pid)
     }
 

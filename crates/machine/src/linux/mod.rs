@@ -23,6 +23,7 @@ mod clock;
 pub mod errno;
 mod file_calls;
 pub mod fs;
+mod ids;
 mod inputs;
 mod kernel;
 mod loader;
@@ -39,6 +40,7 @@ mod threads;
 mod time_calls;
 mod timers;
 
+pub use ids::{Pid, ThreadId, Tid};
 pub use inputs::Input;
 pub use kernel::{Kernel, Missing, Setup};
 pub(crate) use modules::{Mapped, mapped_files};
@@ -47,6 +49,4 @@ pub use process::Death;
 pub(crate) use schedule::Engine;
 pub use schedule::{Crash, Ending, LimitReached, Limits};
 
-/// A thread: the number of its process, and its own.
-pub(crate) type ThreadId = (u32, u32);
 pub use signal::{Signal, signal_name};

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Kernel, process::Program};
+use crate::linux::Pid;
 use stunt_unwind::stack::{Bytes, Mapping, Module};
 
 use crate::{
@@ -54,7 +55,7 @@ impl Kernel {
     }
 
     /// Tells a tracer that a program is about to begin.
-    pub(crate) fn tell_program(&mut self, pid: u32, tracer: &mut dyn Tracer) {
+    pub(crate) fn tell_program(&mut self, pid: Pid, tracer: &mut dyn Tracer) {
         let Some(space) = &self.process(pid).space else { return };
         let mapped = mapped_files(space);
         let modules = self.modules(mapped);
@@ -65,7 +66,7 @@ impl Kernel {
     }
 
     /// The same about a library that was just mapped at an address, by a program that runs already.
-    pub(crate) fn tell_library(&mut self, pid: u32, at: u64, tracer: &mut dyn Tracer) {
+    pub(crate) fn tell_library(&mut self, pid: Pid, at: u64, tracer: &mut dyn Tracer) {
         let Some(space) = &self.process(pid).space else { return };
         let mut mapped = mapped_files(space);
         mapped.retain(|_, mappings| mappings.iter().any(|it| it.addresses.contains(&at)));

@@ -6,7 +6,7 @@
 //! alone, so that the same state always goes on in the same way.
 
 use super::{
-    Kernel, ThreadId,
+    Kernel, Pid, ThreadId, Tid,
     call::{Call, Flow},
     errno::Errno,
     kernel::{self, FIRST_PID},
@@ -69,7 +69,7 @@ pub enum Ending {
 /// A process at the moment when a signal killed it.
 pub struct Crash {
     /// The process.
-    pub pid: u32,
+    pub pid: Pid,
     /// The signal.
     pub signal: Signal,
     /// The registers of the thread that got it.
@@ -160,7 +160,7 @@ impl Kernel {
                     self.ring_alarms();
                     self.ring_timers();
                     let end = executed.saturating_add(QUANTUM);
-                    self.choose().map(|(pid, tid)| (pid, tid, end))
+                    self.choose().map(|thread| (thread, end))
                 }
             };
             match next {
@@ -223,8 +223,8 @@ impl Kernel {
     }
 
     /// The next thread that can run.
-    fn choose(&mut self) -> Option<(u32, u32)> {
-        let mut threads: Vec<(u32, u32)> = Vec::new();
+    fn choose(&mut self) -> Option<ThreadId> {
+        let mut threads: Vec<(Tid, Pid)> = Vec::new();
         for process in self.processes.0.values() {
             // Who has lent its memory waits.
             if process.death.is_none() && process.space.is_some() {
@@ -234,11 +234,12 @@ impl Kernel {
         threads.sort_unstable();
         let after = threads.partition_point(|&(tid, _)| tid <= self.turn);
         threads.rotate_left(after);
-        threads.into_iter().map(|(tid, pid)| (pid, tid)).find(|&(pid, tid)| self.can_run(pid, tid))
+        let mut threads = threads.into_iter().map(|(tid, pid)| ThreadId { pid, tid });
+        threads.find(|&ThreadId { pid, tid }| self.can_run(pid, tid))
     }
 
     /// Whether a thread can go on; tries its blocked call again.
-    fn can_run(&mut self, pid: u32, tid: u32) -> bool {
+    fn can_run(&mut self, pid: Pid, tid: Tid) -> bool {
         let process = self.process(pid);
         let process_pending = process.pending.set();
         let stopped = process.stopped;
@@ -283,7 +284,7 @@ impl Kernel {
     }
 
     /// A signal comes while a call is blocked. Gives whether the thread can run now.
-    fn interrupt(&mut self, pid: u32, tid: u32, number: u64) -> bool {
+    fn interrupt(&mut self, pid: Pid, tid: Tid, number: u64) -> bool {
         let process = self.process(pid);
         let shared = process.pending.set();
         let actions = std::sync::Arc::clone(&process.actions);
@@ -363,10 +364,10 @@ impl Kernel {
         &mut self,
         engine: &mut Engine,
         tracer: &mut Traced<'_>,
-        next: (u32, u32, u64),
+        next: (ThreadId, u64),
         limit: u64,
     ) -> Turn {
-        let (pid, tid, end) = next;
+        let (thread @ ThreadId { pid, tid }, end) = next;
         self.turn = tid;
         let until = end.min(limit);
         let cut = loop {
@@ -397,7 +398,7 @@ impl Kernel {
                 let quiet = self.is_quiet_output(pid);
                 let program = &self.process(pid).program;
                 let entry = || entry_point(program);
-                tracer.take_turn((pid, tid), &program.auxiliary, &entry, quiet);
+                tracer.take_turn(thread, &program.auxiliary, &entry, quiet);
             }
             let Process { space, threads, stopped, .. } = self.process(pid);
             let thread = threads.iter_mut().find(|thread| thread.tid == tid);
@@ -443,7 +444,7 @@ impl Kernel {
                         }
                     }
                     if let Some(tracer) = tracer {
-                        self.tell_after_call((pid, tid), *tracer);
+                        self.tell_after_call(ThreadId { pid, tid }, *tracer);
                     }
                     if self.exhausted(pid) || self.files.held() > self.memory {
                         return Turn::Ended(Ending::Limit(LimitReached::Memory));
@@ -471,7 +472,7 @@ impl Kernel {
             }
         };
         if cut {
-            self.interrupted = Some((pid, tid, end));
+            self.interrupted = Some(next);
             return Turn::Over;
         }
         self.sync_after_turn(pid);
@@ -479,7 +480,7 @@ impl Kernel {
     }
 
     /// Tells a tracer that a system call is over, and what it has mapped.
-    fn tell_after_call(&mut self, (pid, tid): ThreadId, tracer: &mut dyn Tracer) {
+    fn tell_after_call(&mut self, ThreadId { pid, tid }: ThreadId, tracer: &mut dyn Tracer) {
         if let Some(at) = self.mapped_code.take()
             && tracer.knows_program()
             && self.processes.0.contains_key(&pid)
@@ -494,7 +495,7 @@ impl Kernel {
 
     /// Ends a process that told the kernel to store where memory is checked and nobody may; gives
     /// whether it did.
-    fn end_refused(&mut self, pid: u32, tid: u32) -> bool {
+    fn end_refused(&mut self, pid: Pid, tid: Tid) -> bool {
         let space = self.process_if_there(pid).and_then(|process| process.space.as_mut());
         let Some(address) = space.and_then(AddressSpace::take_refused) else { return false };
         self.kill(pid, tid, Signal::of_invalid_access(address), true);
@@ -502,7 +503,7 @@ impl Kernel {
     }
 
     /// Whether nobody inside the machine reads what a process writes to its standard streams.
-    fn is_quiet_output(&self, pid: u32) -> bool {
+    fn is_quiet_output(&self, pid: Pid) -> bool {
         let Some(process) = self.processes.0.get(&pid) else { return false };
         [1, 2].into_iter().all(|fd| {
             // Who has closed one writes nothing to it.
@@ -511,20 +512,20 @@ impl Kernel {
     }
 
     /// Stops in the middle of a turn, which goes on when the run does, unless the thread does not.
-    fn halt(&mut self, engine: &mut Engine, next: (u32, u32, u64), goes_on: bool) -> Turn {
-        engine.stopped = Some((next.0, next.1));
+    fn halt(&mut self, engine: &mut Engine, next: (ThreadId, u64), goes_on: bool) -> Turn {
+        engine.stopped = Some(next.0);
         if goes_on {
             self.interrupted = Some(next);
         } else {
-            self.sync_after_turn(next.0);
+            self.sync_after_turn(next.0.pid);
         }
         Turn::Ended(Ending::Limit(LimitReached::Instructions))
     }
 
     /// The state before the system call that a thread is about to make, in case that the call looks
     /// at what is followed.
-    fn before_call(&mut self, next: (u32, u32, u64)) -> Option<Box<Self>> {
-        let (pid, tid, _) = next;
+    fn before_call(&mut self, next: (ThreadId, u64)) -> Option<Box<Self>> {
+        let (ThreadId { pid, tid }, _) = next;
         let process = self.process(pid);
         let marked = process.space.as_ref().is_some_and(AddressSpace::has_marks);
         let number = process.thread(tid)?.cpu.get(slots::RAX);
@@ -543,7 +544,7 @@ impl Kernel {
 
     /// Whether the memory of a process was not enough, also inside a system call, which can only
     /// answer that an address is bad.
-    fn exhausted(&self, pid: u32) -> bool {
+    fn exhausted(&self, pid: Pid) -> bool {
         let space = self.processes.0.get(&pid).and_then(|process| process.space.as_ref());
         space.is_some_and(AddressSpace::exhausted)
     }
@@ -557,14 +558,14 @@ impl Kernel {
         pages > limit.saturating_mul(FULL_PROCESSES)
     }
 
-    fn sync_after_turn(&mut self, pid: u32) {
+    fn sync_after_turn(&mut self, pid: Pid) {
         if self.processes.0.get(&pid).is_some_and(|process| process.space.is_some()) {
             self.sync_mappings(pid);
         }
     }
 
     /// Makes the system call that the thread asks for. Gives whether it goes on at once.
-    fn system_call(&mut self, pid: u32, tid: u32) -> bool {
+    fn system_call(&mut self, pid: Pid, tid: Tid) -> bool {
         self.tell_time();
         let cpu = &mut self.process(pid).thread(tid).expect("it runs").cpu;
         let number = cpu.get(slots::RAX);
@@ -591,13 +592,13 @@ impl Kernel {
             }
             Flow::Leave => self.processes.0.get_mut(&pid).is_some_and(|process| {
                 process.death.is_none()
-                    && process.threads.iter().any(|t| t.tid == tid || t.tid == pid)
+                    && process.threads.iter().any(|t| t.tid == tid || t.tid == pid.first_thread())
             }),
         }
     }
 
     /// Sends a signal that cannot be held back: the instruction that caused it would come again.
-    fn force(&mut self, pid: u32, tid: u32, signal: Signal) {
+    fn force(&mut self, pid: Pid, tid: Tid, signal: Signal) {
         let process = self.process(pid);
         let action = process.actions[signal.number as usize];
         let thread = process.thread(tid).expect("it runs");
@@ -611,7 +612,7 @@ impl Kernel {
     }
 
     /// Whether a signal is about to interrupt a thread for a handler.
-    fn will_be_handled(&mut self, pid: u32, tid: u32) -> bool {
+    fn will_be_handled(&mut self, pid: Pid, tid: Tid) -> bool {
         let Some(process) = self.processes.0.get_mut(&pid) else { return false };
         let shared = process.pending.set();
         let Some(thread) = process.threads.iter().find(|thread| thread.tid == tid) else {
@@ -625,7 +626,7 @@ impl Kernel {
     }
 
     /// Delivers what is pending; gives whether the thread still runs.
-    fn deliver(&mut self, pid: u32, tid: u32) -> bool {
+    fn deliver(&mut self, pid: Pid, tid: Tid) -> bool {
         loop {
             let Some(process) = self.processes.0.get_mut(&pid) else { return false };
             if process.death.is_some() {
@@ -675,7 +676,7 @@ impl Kernel {
     }
 
     /// Ends a process by a signal, and keeps what is needed to tell where.
-    fn kill(&mut self, pid: u32, tid: u32, signal: Signal, core: bool) {
+    fn kill(&mut self, pid: Pid, tid: Tid, signal: Signal, core: bool) {
         let first_is_kept = self.crash.as_ref().is_some_and(|crash| crash.pid == FIRST_PID);
         let process = self.process(pid);
         let cpu = process.thread(tid).map(|thread| thread.cpu.clone());

@@ -11,6 +11,7 @@ use stunt_unwind::stack::Thread as _;
 use crate::{
     code::{Slot, Width, slots},
     cpu::Cpu,
+    linux::ThreadId,
     memory::AddressSpace,
     stopped::StoppedThread,
 };
@@ -104,8 +105,8 @@ pub struct Symbolic {
     /// What is known about the program that runs, and about others that did.
     pub(super) image: Image,
     pub(super) images: Vec<Image>,
-    /// The thread that runs: its process, and its number.
-    pub(super) thread: Option<(u32, u32)>,
+    /// The thread that runs.
+    pub(super) thread: Option<ThreadId>,
     /// Nobody inside the machine reads what the process writes to its standard streams.
     pub(super) quiet: bool,
     /// How many tests there were when a function was called that does not return.
@@ -322,8 +323,7 @@ impl Symbolic {
         let again = super::hooks::return_address(cpu, space)
             .is_some_and(|to| self.image.rethrows.iter().any(|range| range.contains(&to)));
         let header = cpu.get(slots::RDI);
-        let (process, thread) = self.thread.unwrap_or_default();
-        let thread = u64::from(process) << 32 | u64::from(thread);
+        let thread = self.thread.map_or(0, |it| u64::from(it.pid.0) << 32 | u64::from(it.tid.0));
         if again && self.thrown.threw_again(thread, header) {
             return;
         }

@@ -48,6 +48,7 @@ mod stat;
 mod transfer;
 mod tree;
 
+use crate::linux::{Pid, Tid};
 use std::sync::Arc;
 
 use stunt_path::Connection;
@@ -157,9 +158,9 @@ pub struct Caller<'a> {
     /// Permissions that new files do not get.
     pub umask: u32,
     /// The process.
-    pub pid: u32,
+    pub pid: Pid,
     /// The thread.
-    pub tid: u32,
+    pub tid: Tid,
     /// As whom.
     pub user: &'a User,
     /// What `/proc` tells.

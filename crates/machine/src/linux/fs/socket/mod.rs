@@ -22,6 +22,7 @@ use super::Files;
 use super::description::{Description, Object};
 use super::ids::{FileId, InodeId, SocketId};
 use super::marks::HeldMarks;
+use crate::linux::Pid;
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
 use crate::memory::Mark;
@@ -63,7 +64,7 @@ struct Packet {
     start: usize,
     from: Option<Address>,
     attached: Vec<FileId>,
-    pid: u32,
+    pid: Pid,
 }
 
 /// A socket.
@@ -183,7 +184,7 @@ impl Files {
 
     fn new_socket_state(
         &self,
-        pid: u32,
+        pid: Pid,
         family: u32,
         kind: u32,
         protocol: u32,
@@ -234,7 +235,7 @@ impl Files {
             error: None,
             options: BTreeMap::new(),
             talk: netlink::Talk::new(raw),
-            credentials: (pid, user.uid, user.gid),
+            credentials: (pid.0, user.uid, user.gid),
             peer_credentials: (0, u32::MAX, u32::MAX),
             activity: 0,
         })
@@ -253,7 +254,7 @@ impl Files {
     /// `socket`.
     pub fn new_socket(
         &mut self,
-        pid: u32,
+        pid: Pid,
         family: u32,
         kind: u32,
         protocol: u32,
@@ -266,7 +267,7 @@ impl Files {
     /// `socketpair`.
     pub fn socket_pair(
         &mut self,
-        pid: u32,
+        pid: Pid,
         family: u32,
         kind: u32,
         protocol: u32,
