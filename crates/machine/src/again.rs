@@ -8,7 +8,6 @@
 use std::{sync::Arc, time::Instant};
 
 use stunt_path::Run;
-
 use stunt_unwind::stack::Symbols;
 
 use crate::{

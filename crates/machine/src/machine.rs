@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
 use stunt_path::{Failure, FailureKind, Run};
-
 use stunt_unwind::failure::{
     Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
 };

@@ -13,6 +13,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use stunt_path::Run;
+
 use crate::command::Command;
 use crate::error::Error;
 use crate::files::Files;
@@ -20,7 +22,6 @@ use crate::folders::Folders;
 use crate::loaded::Unfit;
 use crate::watch::{Slot, attend};
 use crate::worker::Worker;
-use stunt_path::Run;
 
 /// What all hands know.
 pub struct Shared {

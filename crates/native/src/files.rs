@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 use stunt_unwind::failure::{PanicSite, Scene, panic_site, rethrow_ranges, throw_points};
 use stunt_unwind::stack::{
-    CallStack, End, Limits, Mapping, Module, Source, Symbols, Thread, Trust, Walk,
+    CallStack, End, Limits, Mapping, Module, ModuleSource, Symbols, Thread, Trust, Walk,
 };
 
 /// Stacks that are kept.
@@ -147,7 +147,7 @@ fn up_to_date<'a>(known: &'a mut FxHashMap<String, Known>, path: &str) -> Option
         let bytes: Arc<[u8]> = fs::read(path).ok()?.into();
         let unmoved = Module {
             path: path.into(),
-            source: Source::Bytes(Arc::clone(&bytes)),
+            source: ModuleSource::Bytes(Arc::clone(&bytes)),
             bias: 0,
             executable: Vec::new(),
         };

@@ -17,7 +17,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use libc::c_long;
-
 use stunt_tracee::Memory;
 
 /// Where glibc keeps the number of a thread, from the thread's pointer on.

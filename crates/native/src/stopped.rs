@@ -1,9 +1,8 @@
 //! A thread of the host that stands still, for whoever walks its stack: as it is now, and as it was
 //! when its stack was copied.
 
-use stunt_unwind::stack::{Registers, Thread};
-
 use stunt_tracee::Memory;
+use stunt_unwind::stack::{Registers, Thread};
 
 /// A thread as it is now.
 pub struct StoppedThread<'a> {

@@ -27,7 +27,6 @@ use std::{
 use rustc_hash::FxHasher;
 use stunt_path::{Execution, Failure, Junction, Node, Place, Run, Stop, TestKind};
 use stunt_terms::{Assignment, Evaluator, Pool};
-
 use stunt_unwind::stack::{CallStack, Symbols};
 
 use crate::{

@@ -2,10 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Kernel, process::Program};
-use crate::linux::Pid;
 use stunt_unwind::stack::{Bytes, Mapping, Module};
 
+use super::{Kernel, Pid, process::Program};
 use crate::{
     memory::{AddressSpace, Backing, PAGE, Protection},
     tracer::Tracer,

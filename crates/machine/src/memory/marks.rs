@@ -15,7 +15,7 @@ use stunt_terms::InputByte;
 
 use super::PAGE;
 
-/// What a byte stands for: a byte of an input, a reason not to touch it ([`Guard`](super::Guard)), or
+/// What a byte stands for: a byte of an input, a reason not to touch it, or
 /// else something that only whoever follows the run understands. Marks of input bytes come after all
 /// others, in the order of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -6,13 +6,12 @@
 use std::{ops::Range, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use stunt_unwind::stack::Module;
 
 use super::{
     Symbolic,
     hooks::{Channels, Hook},
 };
-use stunt_unwind::stack::Module;
-
 use crate::{linux::ThreadId, memory::AddressSpace};
 
 /// What is known about a program by name.

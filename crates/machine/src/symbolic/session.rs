@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use stunt_path::{Pin, Test, TestKind};
 use stunt_terms::{Assignment, Evaluator, Op, Pool, Support, Term};
-
 use stunt_unwind::failure::{Exception, Throws};
 use stunt_unwind::stack::Thread as _;
 

@@ -127,7 +127,7 @@ fn has_data(module: &Module, address: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::held::Held;
-    use crate::stack::{Registers, Source};
+    use crate::stack::{ModuleSource, Registers};
 
     use super::*;
 
@@ -164,7 +164,7 @@ mod tests {
         general[4] = STACK;
         let registers = Registers::new(&general, 0);
         let mut thread = Held { registers, memory: vec![(STACK, &stack), (DATA, file)] };
-        let source = Source::Bytes(file.into());
+        let source = ModuleSource::Bytes(file.into());
         let module = Module { path: "/x/prog".into(), source, bias: 0, executable: Vec::new() };
         panic_site(&mut thread, &[module])
     }

@@ -99,11 +99,11 @@ mod tests {
     use std::process::Command;
     use std::sync::Arc;
 
-    use super::super::module::Source;
+    use super::super::module::ModuleSource;
     use super::*;
 
     fn module(bytes: Vec<u8>, bias: u64) -> Module {
-        let source = Source::Bytes(Arc::from(bytes));
+        let source = ModuleSource::Bytes(Arc::from(bytes));
         Module { path: "/lib/some".into(), source, bias, executable: Vec::new() }
     }
 

@@ -34,7 +34,7 @@ pub use bytes::Bytes;
 pub use debugfile::ReadFile;
 pub use frame::{BuildId, CallStack, End, Frame, Gap, InModule, InSymbol, Kind, Location, Trust};
 pub use functions::{Function, FunctionKind, functions, ranges};
-pub use module::{Load, Mapping, Module, Source};
+pub use module::{Load, Mapping, Module, ModuleSource};
 pub use quick::CallerRule;
 pub use registers::Registers;
 pub use symbols::Symbols;

@@ -16,7 +16,7 @@ pub type Load = Arc<dyn Fn() -> Option<Arc<[u8]>> + Send + Sync>;
 
 /// Where the bytes of a module come from.
 #[derive(Clone)]
-pub enum Source {
+pub enum ModuleSource {
     /// They are here.
     Bytes(Arc<[u8]>),
     /// They are in a mapped file.
@@ -32,7 +32,7 @@ pub struct Module {
     /// The path of the file, as the program sees it.
     pub path: Arc<str>,
     /// Where the bytes come from.
-    pub source: Source,
+    pub source: ModuleSource,
     /// The difference of mapped addresses and addresses in the file.
     pub bias: u64,
     /// The mapped addresses that can be executed.
@@ -69,7 +69,10 @@ impl Module {
         let executable = mappings.iter().filter(|mapping| mapping.executable);
         Some(Self {
             path: path.into(),
-            source: bytes.here().cloned().map_or(Source::File(bytes.clone()), Source::Bytes),
+            source: bytes
+                .here()
+                .cloned()
+                .map_or(ModuleSource::File(bytes.clone()), ModuleSource::Bytes),
             bias,
             executable: executable.map(|mapping| mapping.addresses.clone()).collect(),
         })
@@ -79,9 +82,9 @@ impl Module {
     #[must_use]
     pub fn bytes(&self) -> Option<Bytes> {
         match &self.source {
-            Source::Bytes(bytes) => Some(bytes.into()),
-            Source::File(bytes) => Some(bytes.clone()),
-            Source::Load(load) => load().map(Bytes::from),
+            ModuleSource::Bytes(bytes) => Some(bytes.into()),
+            ModuleSource::File(bytes) => Some(bytes.clone()),
+            ModuleSource::Load(load) => load().map(Bytes::from),
         }
     }
 

@@ -17,7 +17,7 @@ use super::demangle::demangle;
 use super::frame::{CallStack, End, Frame, InModule, InSymbol, Kind, Trust};
 use super::image::Image;
 use super::lines::Lines;
-use super::module::{Module, Source};
+use super::module::{Module, ModuleSource};
 use super::symtab::Symtab;
 use super::thread::Thread;
 use super::walk::{Limits, Walk, WalkedFrame, walk};
@@ -147,7 +147,7 @@ impl Cache {
     /// The parsed file of a module, if it can be parsed.
     fn load(&mut self, module: &Module) -> Option<usize> {
         match &module.source {
-            Source::Bytes(_) | Source::File(_) => {
+            ModuleSource::Bytes(_) | ModuleSource::File(_) => {
                 let bytes = &module.bytes()?;
                 let known = self.at_hand.get(&module.path).cloned().unwrap_or_default();
                 // Whoever reads a file anew for each stack must not fill the store with copies.
@@ -161,7 +161,7 @@ impl Cache {
                 self.at_hand.entry(Arc::clone(&module.path)).or_default().push(index);
                 Some(index)
             }
-            Source::Load(load) => {
+            ModuleSource::Load(load) => {
                 if let Some(&known) = self.loaded.get(&module.path) {
                     return known;
                 }

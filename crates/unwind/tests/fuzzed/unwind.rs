@@ -9,7 +9,9 @@ mod held;
 use std::sync::Arc;
 
 use held::Held;
-use stunt_unwind::stack::{Limits, Mapping, Module, Registers, Source, Symbols, functions, ranges};
+use stunt_unwind::stack::{
+    Limits, Mapping, Module, ModuleSource, Registers, Symbols, functions, ranges,
+};
 
 /// Where the file is mapped, flat, and where the stack is.
 const BASE: u64 = 0x5555_5555_0000;
@@ -33,7 +35,7 @@ pub fn check(data: &[u8]) {
     let mapping = Mapping { addresses: BASE..BASE + length, offset: 0, executable: true };
     let flat = Module {
         path: "/bin/strange".into(),
-        source: Source::Bytes(Arc::clone(&bytes)),
+        source: ModuleSource::Bytes(Arc::clone(&bytes)),
         bias: BASE,
         executable: std::iter::once(BASE..BASE + length).collect(),
     };

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use stunt_unwind::stack::{CallStack, Kind, Source, Symbols};
+use stunt_unwind::stack::{CallStack, Kind, ModuleSource, Symbols};
 
 use crate::native::{Stopped, compile, stack_of, symbols};
 
@@ -91,10 +91,12 @@ fn files_are_loaded_when_a_frame_falls_into_them_and_once() {
     let loads: Arc<[AtomicUsize; 3]> = Arc::default();
     let mut modules = stopped.modules();
     for module in &mut modules {
-        let Source::Bytes(bytes) = module.source.clone() else { unreachable!("they are here") };
+        let ModuleSource::Bytes(bytes) = module.source.clone() else {
+            unreachable!("they are here")
+        };
         let name = module.name().to_owned();
         let loads = Arc::clone(&loads);
-        module.source = Source::Load(Arc::new(move || {
+        module.source = ModuleSource::Load(Arc::new(move || {
             let which =
                 usize::from(name.starts_with("ld-")) + 2 * usize::from(name.contains("libc"));
             loads[which].fetch_add(1, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stunt_unwind::stack::{End, Limits, Module, Registers, Source, Symbols, Trust};
+use stunt_unwind::stack::{End, Limits, Module, ModuleSource, Registers, Symbols, Trust};
 
 use crate::held::Held;
 use crate::native::compile;
@@ -50,7 +50,7 @@ fn try_file(random: &mut ChaCha8Rng, bytes: &Arc<[u8]>, code: &std::ops::Range<u
     let symbols = Symbols::new(Box::new(|_| None));
     let module = Module {
         path: "/bin/hostile".into(),
-        source: Source::Bytes(Arc::clone(bytes)),
+        source: ModuleSource::Bytes(Arc::clone(bytes)),
         bias: BASE,
         executable: std::iter::once(BASE + code.start..BASE + code.end).collect(),
     };

@@ -48,12 +48,12 @@ mod stat;
 mod transfer;
 mod tree;
 
-use crate::linux::{Pid, Tid};
 use std::sync::Arc;
 
+use imbl::OrdMap;
 use stunt_path::Connection;
 
-use imbl::OrdMap;
+use crate::linux::{Pid, Tid};
 
 pub use attributes::{SetTime, Times};
 pub use content::{Content, Page};
