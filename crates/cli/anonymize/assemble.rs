@@ -106,7 +106,7 @@ impl Job<'_> {
         }
         let flags = [
             ("canonical", self.arguments.canonical),
-            ("resize", found.shorter_than.is_some()),
+            ("resize", found.is_shorter),
             ("hide-time", self.arguments.search.hide_time.is_some()),
         ];
         for (flag, _) in flags.iter().filter(|(_, given)| *given) {

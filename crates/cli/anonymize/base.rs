@@ -71,7 +71,7 @@ impl Job<'_> {
     pub(super) fn settled(&self, mut found: Found) -> Found {
         if let Some(of_path) = &self.canonical {
             found.drawn.measured = of_path.clone();
-            found.path_leak = of_path.total;
+            found.path_leak = Some(of_path.total);
             found.notes.push(
                 "The double is canonical: equal paths give equal doubles, so it may tell which path \
                  the original took, and no more; another report of the same adds nothing. The figure \

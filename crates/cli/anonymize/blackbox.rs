@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use rand_chacha::ChaCha20Rng;
-use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
-use stunt_search::weaken::{Fillers, Limits, MOST_MEASURED, Progress, Weakened, blackbox};
+use stunt_search::weaken::{Limits, MOST_MEASURED, Progress, Weakened, blackbox};
 use stunt_terms::Pool;
 use tracing::{info, info_span};
 
@@ -16,7 +15,6 @@ use super::job::{Allowed, Found, Halt, Job, Proved};
 use super::natively::NativeOracle;
 use super::oracle::Runner;
 use super::stage::Stage;
-use super::starts::BLANKING;
 use super::weakening::{facts, notes};
 use crate::follow::Followed;
 use crate::interrupt;
@@ -43,13 +41,24 @@ impl Job<'_> {
         let span = info_span!("weaken").entered();
         let pace = self.pace(&mut oracle)?;
         let time = self.without_measuring(pace);
-        let start = self.blanked(Fillers::Letters, &mut oracle, BLANKING)?;
+        // What was reduced is plain already.
+        let start = match self.base.clone() {
+            Some(base) => base,
+            None => self.blanked(&mut oracle)?,
+        };
         self.progress.stage(Stage::Alone);
         let line = &self.progress;
         let weakened = interrupt::search(|cancel| {
             let left = time.saturating_sub(begun.elapsed());
             let Allowed { runs, worth, .. } = self.allowed;
-            let limits = Limits { time: left, runs, cancel, worth };
+            let limits = Limits {
+                time: left,
+                runs,
+                cancel,
+                worth,
+                lengths: self.lengths,
+                without: &self.arguments.without,
+            };
             let mut falling = |at: Progress| line.falling(at.bits, at.runs, "runs");
             blackbox(&start, &mut oracle, limits, rng, &mut falling)
         });
@@ -61,25 +70,25 @@ impl Job<'_> {
         let Some(seen) = self.proved(failure, &weakened.double)? else {
             return Ok(Err(unproved(why)));
         };
-        let size = 8 * self.base().hidden().len();
+        let size = 8 * weakened.measured.bytes.len();
         let mut all_notes = notes(&weakened);
         if !why.is_empty() {
             all_notes
                 .insert(0, format!("The double was found by running the program alone: {why}"));
         }
         let facts = facts(&weakened, runs);
-        let Weakened { double, measured, .. } = weakened;
+        let Weakened { double, measured, filled: is_filled, .. } = weakened;
         let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
         let followed = Followed::of_path(Pool::new(), Vec::new(), failure);
         Ok(Ok(Found {
             drawn,
-            // Nothing is known of the path: it may need every bit.
-            path_leak: Bits::AtMost(size as f64),
+            path_leak: None,
             followed,
             relax: Relaxations::ALL,
             facts,
             notes: all_notes,
-            shorter_than: None,
+            is_shorter: false,
+            is_filled,
         }))
     }
 }

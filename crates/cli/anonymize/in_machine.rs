@@ -12,8 +12,7 @@ use stunt_machine::linux::Limits;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Again, Machine};
 use stunt_path::Failure;
-use stunt_search::Oracle;
-use stunt_search::weaken::Broken;
+use stunt_reduce::{Broken, Oracle};
 use stunt_unwind::stack::Symbols;
 
 use super::job::Job;

@@ -13,11 +13,11 @@ use stunt_leakage::Bits;
 use stunt_machine::symbolic::Relaxations;
 use stunt_native::{Native, Outward};
 use stunt_path::{Ending, Failure, FailureKind, Original, Run};
+use stunt_search::weaken::Lengths;
 use stunt_search::{Double, Measured, PathCondition, Share};
 use tracing::{debug, info, info_span};
 
 use super::guarded::{Answer, Teller};
-use super::lengths::charge_same;
 use super::owner::Seconds;
 use super::stage::Stage;
 use super::{Account, Arguments, Choice, Resize, warn};
@@ -55,8 +55,8 @@ pub(super) struct Job<'a> {
     pub(super) pace: Option<Duration>,
     /// What the search starts from, if not from the original.
     pub(super) base: Option<Original>,
-    /// The shortest input so far that fails in the same way.
-    pub(super) short: Option<Original>,
+    /// How long a double may be, and what it owes for that.
+    pub(super) lengths: Lengths,
     /// Of a canonical double: what the path reveals, of which all is a function.
     pub(super) canonical: Option<Measured>,
     /// How many conditions were measured, to take the one with the lowest figure.
@@ -142,8 +142,8 @@ impl From<Stopped> for Halt {
 pub struct Found {
     /// The double.
     pub drawn: Proved,
-    /// What the original path reveals.
-    pub(super) path_leak: Bits,
+    /// What the original path reveals, if that was found out.
+    pub(super) path_leak: Option<Bits>,
     /// The run that it comes from.
     pub followed: Followed,
     pub(super) relax: Relaxations,
@@ -151,8 +151,10 @@ pub struct Found {
     pub(super) facts: BTreeMap<&'static str, Value>,
     /// What the user should know about it.
     pub(super) notes: Vec<String>,
-    /// What the path of the original reveals, if the double was made from a shorter input.
-    pub(super) shorter_than: Option<Bits>,
+    /// It is shorter than the original.
+    pub(super) is_shorter: bool,
+    /// It was made from a shorter input, and filled up to the length of the original.
+    pub(super) is_filled: bool,
 }
 
 /// A double that fails as the original does.
@@ -188,7 +190,7 @@ impl<'a> Job<'a> {
             share: Share::default(),
             pace: None,
             base: None,
-            short: None,
+            lengths: Lengths::default(),
             canonical: None,
             measured: 0,
             allowed: Allowed {
@@ -240,18 +242,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The same for a double on the original's path, which may be charged for its length later.
-    pub(super) fn hold_on_path(&mut self, found: &mut Found) {
-        if self.base.is_some() {
-            // A shorter one has more to come.
-            return;
+    /// The same for a double on the original's path.
+    pub(super) fn hold_on_path(&mut self, found: &Found) {
+        // What is charged for its length has more to come.
+        if self.base.is_none() && self.arguments.resize() == Resize::Never {
+            self.hold(found);
         }
-        let total = found.drawn.measured.total;
-        if self.arguments.resize() == Resize::Auto {
-            charge_same(found);
-        }
-        self.hold(found);
-        found.drawn.measured.total = total;
     }
 
     /// Follows the original, and looks for a double.
@@ -266,8 +262,7 @@ impl<'a> Job<'a> {
         }
         let mut found = match self.arguments.resize() {
             Resize::Never => self.find_by(failure, &mut rng)?.map(|found| self.settled(found)),
-            Resize::Always => self.shorter(failure, &mut rng)?,
-            Resize::Auto => self.of_any_length(failure, &mut rng)?,
+            Resize::Always | Resize::Auto => self.reduced(failure, &mut rng)?,
         };
         if let Ok(found) = &mut found {
             warn(self.subject, found);

@@ -10,7 +10,6 @@ mod blackbox;
 mod guarded;
 mod in_machine;
 mod job;
-mod lengths;
 mod natively;
 mod nearness;
 mod needed;
@@ -20,6 +19,7 @@ mod other_path;
 mod owner;
 mod proof;
 mod readable;
+mod reduced;
 mod stage;
 mod starts;
 mod weakening;
@@ -210,6 +210,9 @@ pub struct Arguments {
         require_equals = true
     )]
     resize: Resize,
+    /// Do without a family of passes or moves, to see its worth
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', hide = true)]
+    without: Vec<String>,
     /// How often the double must fail natively
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
@@ -356,7 +359,7 @@ const NEARLY_ALL: f64 = 0.9;
 /// long the original is at most.
 fn warn(subject: &Subject, found: &mut Found) {
     let all = 8.0 * subject.original.hidden().len() as f64;
-    if found.shorter_than.is_none() && found.drawn.measured.total.upper() > NEARLY_ALL * all {
+    if !found.is_shorter && found.drawn.measured.total.upper() > NEARLY_ALL * all {
         found.notes.push(
             "This double reveals nearly all of the original: what the program computes from it could \
              not be solved otherwise. Look at it before you send it."

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use stunt_native::{Command, Copied, Native};
 use stunt_path::Failure;
-use stunt_search::Oracle;
-use stunt_search::weaken::Broken;
+use stunt_reduce::{Broken, Oracle};
 
 use super::job::Job;
 use super::oracle::Runner;

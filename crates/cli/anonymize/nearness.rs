@@ -49,7 +49,7 @@ impl Job<'_> {
 
     /// The share of the original's bytes that a double has, in percent.
     pub(super) fn residue(&self, found: &Found) -> f64 {
-        if found.shorter_than.is_none() {
+        if !found.is_shorter {
             return self.subject.original.residue(&found.drawn.double.bytes);
         }
         // Byte by byte with what the double was made from, which is a part of the original.

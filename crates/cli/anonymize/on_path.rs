@@ -42,19 +42,20 @@ impl Job<'_> {
             };
             let Some(drawn) = self.draw(failure, &mut followed, rng)? else { continue };
             let path_leak = drawn.measured.total;
-            let mut found = Found {
+            let found = Found {
                 drawn,
-                path_leak,
+                path_leak: Some(path_leak),
                 followed,
                 relax,
                 facts: BTreeMap::new(),
                 notes: Vec::new(),
-                shorter_than: None,
+                is_shorter: false,
+                is_filled: false,
             };
             return Ok(Ok(if relax == Relaxations::NONE || self.conditions.way != Way::Asked {
                 found
             } else {
-                self.hold_on_path(&mut found);
+                self.hold_on_path(&found);
                 self.or_plain(failure, found, rng)?
             }));
         }
@@ -89,15 +90,16 @@ impl Job<'_> {
         {
             return Ok(Found {
                 drawn,
-                path_leak,
+                path_leak: Some(path_leak),
                 followed,
                 relax: Relaxations::NONE,
                 facts: BTreeMap::new(),
                 notes: Vec::new(),
-                shorter_than: None,
+                is_shorter: false,
+                is_filled: false,
             });
         }
-        Ok(Found { path_leak, ..found })
+        Ok(Found { path_leak: Some(path_leak), ..found })
     }
 
     /// Draws doubles until one is proved.

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
 use stunt_path::Failure;
-use stunt_search::Oracle;
-use stunt_search::weaken::Broken;
+use stunt_reduce::{Broken, Oracle};
 use tracing::info;
 
 use super::in_machine::MachineOracle;

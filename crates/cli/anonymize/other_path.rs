@@ -72,7 +72,7 @@ impl Job<'_> {
         let on_path = |job: &mut Self, facts: Facts, note: &str, rng: &mut ChaCha20Rng| {
             let found = job.on_path(failure, rng)?;
             let notes = vec![note.to_owned()];
-            Ok(found.map(|found| Found { path_leak, facts, notes, ..found }))
+            Ok(found.map(|found| Found { path_leak: Some(path_leak), facts, notes, ..found }))
         };
         let found = match searched {
             Ok(found) => found,
@@ -104,7 +104,16 @@ impl Job<'_> {
         let followed = Followed::of_path(pool, found.chosen().tests(), failure);
         let relax = self.arguments.relaxations();
         let notes = notes(self.arguments.algorithm, &found, blank);
-        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
+        Ok(Ok(Found {
+            drawn,
+            path_leak: Some(path_leak),
+            followed,
+            relax,
+            facts,
+            notes,
+            is_shorter: false,
+            is_filled: false,
+        }))
     }
 
     /// Goes over to a blanked input: its path says less than the original's to begin with, and the search
@@ -122,11 +131,13 @@ impl Job<'_> {
         let mut known = vec![own];
         if self.pace(&mut *oracle)? <= SLOW {
             // Nothing else takes runs.
-            known.extend(self.padded(failure, &mut *oracle, self.allowed.runs)?);
+            known.extend(self.padded(failure, &mut *oracle)?);
         }
-        let starts = self.starts(failure, known, &mut *oracle, begun)?;
+        let blanked = self.blanked(&mut *oracle)?;
+        known.extend(self.start_of(failure, &blanked)?);
+        known.sort_by(|a, b| a.bits().total_cmp(&b.bits()));
         self.seconds.searched(begun.elapsed().as_secs_f64(), before);
-        let best = starts.into_iter().next().filter(|start| start.bits() < path_bits);
+        let best = known.into_iter().next().filter(|start| start.bits() < path_bits);
         let bits = best.as_ref().map(Start::bits);
         info!(bits, runs = oracle.runs(), "blanked");
         self.base = best.map(|start| start.input);

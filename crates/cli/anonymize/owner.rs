@@ -13,8 +13,8 @@ use stunt_report::{Leak, Report};
 
 use super::assemble::leak_of;
 use super::job::{Found, Job};
-use super::lengths::bytes;
 use super::readable::Readable;
+use super::reduced::bytes;
 
 /// What took how long, in seconds.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +52,8 @@ pub struct ForOwner {
     /// How long the original is.
     pub(super) bytes: usize,
     pub(super) leak: Leak,
-    /// What a double reveals that takes the path of the original.
-    pub(super) original_path_leak: Leak,
+    /// What a double reveals that takes the path of the original, if that was found out.
+    pub(super) original_path_leak: Option<Leak>,
     /// Bytes that are the same at the same place.
     pub(super) residue_percent: f64,
     /// What can be read of the original, wherever it stands.
@@ -76,15 +76,14 @@ impl Job<'_> {
         let hidden = self.subject.original.hidden().len();
         let double = &found.drawn.double.bytes;
         let size = 8 * hidden;
-        let (leak, path_leak) = match found.shorter_than {
-            Some(path_leak) => (leak_of(self.revealed(found), size), path_leak),
-            None => (report.leak.clone(), found.path_leak),
+        let leak = match found.is_shorter {
+            true => leak_of(self.revealed(found), size),
+            false => report.leak.clone(),
         };
-        let size = if found.shorter_than.is_some() { size } else { found.drawn.size };
         ForOwner {
             bytes: bytes(&self.subject.original),
             leak,
-            original_path_leak: tidied(path_leak, size),
+            original_path_leak: found.path_leak.map(|leak| tidied(leak, size)),
             residue_percent: (self.residue(found) * 100.0).round() / 100.0,
             readable: Readable::new(&self.subject.original.reveal(), double),
             fixed: self.fixed(found),
@@ -197,7 +196,7 @@ mod tests {
         let leak = Leak::new(percent * 80.0, 8000, Kind::AtMost, "");
         ForOwner {
             bytes: 1000,
-            original_path_leak: leak.clone(),
+            original_path_leak: Some(leak.clone()),
             leak,
             residue_percent: residue,
             readable: Readable { bytes: readable.0, of: readable.1, stretches: Vec::new() },

@@ -10,16 +10,12 @@ use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
 use stunt_search::PathCondition;
 use stunt_search::weaken::{Limits, MOST_MEASURED, Progress, Weakened, weaken};
-use tracing::{debug, info, info_span, trace};
+use tracing::{info, info_span, trace};
 
 use super::job::{Found, Halt, Job, Proved, Way};
 use super::stage::Stage;
 use super::starts::Start;
-use crate::follow::Followed;
 use crate::interrupt;
-
-/// The part of the effort that shortening and filling up may take: one in so many.
-const PADDING: u64 = 4;
 
 /// So many runs measure the result; a program that is too slow for them is not weakened.
 pub(super) const MEASURING: u32 = 300;
@@ -50,7 +46,7 @@ impl Job<'_> {
         let span = info_span!("weaken").entered();
         let original = &self.base();
         let mut own = Start::new(followed, original);
-        let (size, relaxed) = (8 * original.hidden().len(), own.total);
+        let (relaxed, lengths) = (own.total, self.lengths);
         let mut path_leak = relaxed;
         if self.conditions.way == Way::Asked
             && let Ok(mut plain) = self.follow(failure, Relaxations::NONE)?
@@ -63,62 +59,66 @@ impl Job<'_> {
         // Following and counting have taken their part.
         let time = time.min(self.time());
         let (begun, before) = (Instant::now(), self.seconds.parts());
-        let mut known = vec![own];
+        let mut starts = vec![own];
         if self.base.is_none() && pace <= SLOW {
-            known.extend(self.padded(failure, &mut *oracle, self.allowed.runs / PADDING)?);
+            // As long as the original, and plainer.
+            let blanked = self.blanked(&mut *oracle)?;
+            starts.extend(self.start_of(failure, &blanked)?);
         }
-        let starts = self.starts(failure, known, &mut *oracle, begun)?;
+        let start = starts.into_iter().min_by(|a, b| a.bits().total_cmp(&b.bits()));
+        let Some(mut start) = start.filter(|_| self.measured < MOST_MEASURED) else {
+            return self.on_path(failure, rng);
+        };
+        self.measured += 1;
         self.progress.stage(Stage::Weaken);
-        let mut best: Option<(Weakened, Followed)> = None;
-        for (number, mut start) in starts.into_iter().enumerate() {
-            // Another start is for programs that are quick to run: it has to be measured as well.
-            if number > 0 && (begun.elapsed() > time * 2 / 3 || pace > SLOW) {
-                break;
-            }
-            if self.measured >= MOST_MEASURED {
-                break;
-            }
-            self.measured += 1;
-            // The first gets the greater part of what is left.
-            let until = if number == 0 { time * 2 / 3 } else { time };
+        let line = &self.progress;
+        let weakened = interrupt::search(|cancel| {
+            let left = time.saturating_sub(begun.elapsed());
             let runs = self.allowed.runs.saturating_sub(oracle.runs());
-            let runs = if number == 0 { runs * 2 / 3 } else { runs };
-            let line = &self.progress;
-            let worth = best.as_ref().map_or(self.allowed.worth, |(best, _)| {
-                best.measured.total.value().min(self.allowed.worth)
-            });
-            let weakened = interrupt::search(|cancel| {
-                let left = until.saturating_sub(begun.elapsed());
-                let limits = Limits { time: left, runs, cancel, worth };
-                let (pool, tests) = (&mut start.path.pool, &start.path.tests);
-                let mut falling = |at: Progress| {
-                    line.falling(at.bits, at.runs, "runs");
-                    trace!(pass = at.pass, "accepted");
-                };
-                weaken(pool, tests, &start.input, &mut *oracle, limits, rng, &mut falling)
-            });
-            let Some(weakened) = weakened.map_err(|error| anyhow!(error))? else { continue };
-            let bits = weakened.measured.total.upper();
-            debug!(number, bits, runs = oracle.runs(), "weakened");
-            if best.as_ref().is_none_or(|(best, _)| bits < best.measured.total.upper()) {
-                best = Some((weakened, start.path));
-            }
-        }
+            let limits = Limits {
+                time: left,
+                runs,
+                cancel,
+                worth: self.allowed.worth,
+                lengths,
+                without: &self.arguments.without,
+            };
+            let (pool, tests) = (&mut start.path.pool, &start.path.tests);
+            let mut falling = |at: Progress| {
+                line.falling(at.bits, at.runs, "runs");
+                trace!(bits = at.bits, "accepted");
+            };
+            weaken(pool, tests, &start.input, &mut *oracle, limits, rng, &mut falling)
+        });
+        let weakened = weakened.map_err(|error| anyhow!(error))?;
         let runs = oracle.runs();
         self.seconds.searched(begun.elapsed().as_secs_f64(), before);
         drop(span);
-        let Some((weakened, followed)) = best else { return self.on_path(failure, rng) };
+        let Some(weakened) = weakened else { return self.on_path(failure, rng) };
+        let followed = start.path;
         info!(runs, kept = weakened.kept.0, of = weakened.kept.1, "weakened");
         let Some(seen) = self.proved(failure, &weakened.double)? else {
             return self.on_path(failure, rng);
         };
-        if weakened.measured.total.upper() > relaxed.upper().min(path_leak.upper()) {
+        let owed = if weakened.filled { lengths.full } else { lengths.short };
+        let on_path = relaxed.upper().min(path_leak.upper()) + lengths.short;
+        if weakened.measured.total.upper() + owed > on_path {
             return self.on_path(failure, rng);
         }
         let (facts, notes) = (facts(&weakened, runs), notes(&weakened));
-        let Weakened { double, measured, .. } = weakened;
+        let Weakened { double, measured, filled: is_filled, .. } = weakened;
+        let size = 8 * measured.bytes.len();
         let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
-        Ok(Ok(Found { drawn, path_leak, followed, relax, facts, notes, shorter_than: None }))
+        Ok(Ok(Found {
+            drawn,
+            path_leak: Some(path_leak),
+            followed,
+            relax,
+            facts,
+            notes,
+            is_shorter: false,
+            is_filled,
+        }))
     }
 
     /// The time for a search whose result is measured within what is allowed: that takes long if the

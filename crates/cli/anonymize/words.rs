@@ -89,10 +89,12 @@ pub fn to_text(made: &Account<'_>, path: &str) -> String {
     let Account { report, owner, .. } = *made;
     let mut text = format!("The program fails with {}.\n", report.failure.words);
     text += &format!("The double {}\n", in_words(made));
-    text += &format!(
-        "A double that has to take the path of the original would reveal {}.\n",
-        owner.original_path_leak.sentence()
-    );
+    if let Some(leak) = &owner.original_path_leak {
+        text += &format!(
+            "A double that has to take the path of the original would reveal {}.\n",
+            leak.sentence()
+        );
+    }
     text += &format!(
         "It fails in the same way, {} times of {}, and has {:.1} % of the original's bytes at their places{}.\n",
         report.verified.runs,

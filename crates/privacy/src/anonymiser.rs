@@ -13,11 +13,12 @@ use rand_chacha::{ChaCha8Rng, ChaCha20Rng};
 use sha2::{Digest, Sha256};
 use stunt_leakage::Bits;
 use stunt_path::{Original, Pin, Test, TestKind};
+use stunt_reduce::Broken;
 use stunt_search::paths::{
     Astray, Found, Limits, Manner, ReapOptions, ReapRmOptions, RespaOptions, Task, mpp, reap,
     reap_rm, respa,
 };
-use stunt_search::weaken::{Broken, Limits as WeakenLimits};
+use stunt_search::weaken::{Lengths, Limits as WeakenLimits};
 use stunt_search::{Error, PathCondition, camouflage, castro, weaken};
 use stunt_terms::Pool;
 use stunt_terms::smtlib::print_term;
@@ -419,6 +420,8 @@ fn weakened(
         runs: 100_000,
         cancel: &cancel,
         worth: f64::INFINITY,
+        lengths: Lengths::default(),
+        without: &[],
     };
     let done = weaken(&mut pool, &tests, &original, &mut oracle, limits, &mut *rng, &mut |_| {})
         .map_err(Problem::Broken)?;

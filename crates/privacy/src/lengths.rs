@@ -1,12 +1,11 @@
 //! Shorter doubles: the claim of `--resize` beside what is really learned.
 //!
 //! Programs here take inputs of any length, over a small alphabet. Every input up to some length that
-//! fails is an original; each is shortened, and weakened without a path, as the tool does it. A double
+//! fails is an original; each is reduced, and weakened without a path, as the tool does it. A double
 //! may have any length up to the original's, and which one it has may tell something. The claim
 //! counts that, for originals of all lengths as it believes in them; what is really learned on average
-//! over those shows whether it counts enough. The same for doubles that are shorter only where that
-//! claims less (`--resize=auto`); there the length of one that is not shorter, which is given away, is
-//! counted here.
+//! over those shows whether it counts enough. The same for doubles that are filled up to the original's length
+//! where that claims less (`--resize=auto`); there that length, which is given away, is counted here.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -15,8 +14,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
 use stunt_path::Original;
+use stunt_reduce::{Broken, Budget, reduce};
 use stunt_search::weaken::{
-    Broken, Limits, blackbox, length_bits, other_length_bits, same_length_bits, shorten,
+    Lengths, Limits, Room, blackbox, length_bits, other_length_bits, same_length_bits,
 };
 
 /// What a claim may be below a figure from samples, in bits.
@@ -107,24 +107,34 @@ impl Lengthy {
     /// # Errors
     /// Never: the programs can always be run.
     pub fn shortened(&self, seeds: u64) -> Result<Shortened, Broken> {
-        self.learned(&self.failing(), seeds, |own, rng| self.shorter(own, rng))
+        self.learned(&self.failing(), seeds, |own, rng| {
+            let reduced = self.reduced(own)?;
+            let owed = length_bits([reduced.len()]);
+            let (bits, draws, _) = self.double(&reduced, Lengths::default(), rng)?;
+            Ok((bits + owed, draws))
+        })
     }
 
-    /// Doubles of every original, shorter where that claims less.
+    /// Doubles of every original: shorter, or filled up to its length where that claims less.
     ///
     /// # Errors
     /// Never: the programs can always be run.
     pub fn chosen(&self, seeds: u64) -> Result<Shortened, Broken> {
         self.learned(&self.failing(), seeds, |own, rng| {
-            let (same, draws) = self.double(own, rng)?;
-            let (shorter, others) = self.shorter(own, rng)?;
-            let (same, shorter) = (same + same_length_bits(), shorter + other_length_bits());
-            if same <= shorter {
-                return Ok((same + length_bits([own.len()]), draws));
+            let reduced = self.reduced(own)?;
+            let room = Room { source: 0, length: own.len() };
+            let lengths = Lengths {
+                room: (reduced.len() < own.len()).then_some(room),
+                short: length_bits([reduced.len()]) + other_length_bits(),
+                full: same_length_bits(),
+            };
+            let (bits, draws, filled) = self.double(&reduced, lengths, rng)?;
+            if filled || lengths.room.is_none() {
+                return Ok((bits + lengths.full + length_bits([own.len()]), draws));
             }
             // The report says which kind it has.
-            let marked = others.into_iter().map(|draw| [&draw[..], b"shorter"].concat());
-            Ok((shorter, marked.collect()))
+            let marked = draws.into_iter().map(|draw| [&draw[..], b"shorter"].concat());
+            Ok((bits + lengths.short, marked.collect()))
         })
     }
 
@@ -170,17 +180,22 @@ impl Lengthy {
         Ok(Shortened { failing: originals.len(), claim, truth, length: lengths / longest })
     }
 
-    /// The claim of a shorter double, and draws from the set that it comes from.
-    fn shorter(&self, own: &[u8], rng: &mut ChaCha8Rng) -> Result<(f64, Vec<Vec<u8>>), Broken> {
+    /// What is left of an original.
+    fn reduced(&self, own: &[u8]) -> Result<Vec<u8>, Broken> {
         let mut oracle = |input: &[Vec<u8>]| self.fails(&input[0]);
-        let shorter = shorten(&[own.to_vec()], &[true], &mut oracle, 10_000, &|| false)?;
-        let shorter = shorter.into_iter().next().unwrap_or_default();
-        let (bits, draws) = self.double(&shorter, rng)?;
-        Ok((bits + length_bits([shorter.len()]), draws))
+        let budget = Budget { runs: 10_000, over: &|| false, without: &[] };
+        let reduced = reduce(&[own.to_vec()], &[true], &mut oracle, budget)?;
+        Ok(reduced.input.into_iter().next().unwrap_or_default())
     }
 
-    /// The claim of a double of the same length, and draws from the set that it comes from.
-    fn double(&self, own: &[u8], rng: &mut ChaCha8Rng) -> Result<(f64, Vec<Vec<u8>>), Broken> {
+    /// The claim of a double without what it owes for its length, draws from the set that it comes from, and
+    /// whether they are as long as the room that there was.
+    fn double(
+        &self,
+        own: &[u8],
+        lengths: Lengths,
+        rng: &mut ChaCha8Rng,
+    ) -> Result<(f64, Vec<Vec<u8>>, bool), Broken> {
         let cancel = AtomicBool::new(false);
         let mut seen: Vec<(Vec<u8>, bool)> = Vec::new();
         let mut oracle = |input: &[Vec<u8>]| {
@@ -195,14 +210,16 @@ impl Lengthy {
             runs: 100_000,
             cancel: &cancel,
             worth: f64::INFINITY,
+            lengths,
+            without: &[],
         };
         let done = blackbox(&base, &mut oracle, limits, rng, &mut |_| {})?;
         let Some(done) = done else {
             // As it is: all of it is told.
-            return Ok((8.0 * own.len() as f64, base.reveal()));
+            return Ok((8.0 * own.len() as f64, base.reveal(), false));
         };
         let last = seen.split_off(seen.len() - done.share.runs as usize);
         let draws = last.into_iter().filter(|(_, fails)| *fails).map(|(input, _)| input);
-        Ok((done.measured.total.value(), draws.collect()))
+        Ok((done.measured.total.value(), draws.collect(), done.filled))
     }
 }

@@ -23,4 +23,4 @@ pub use canonical::{Canonical, canonical};
 pub use castro::castro;
 pub use condition::{Measured, PathCondition};
 pub use double::{Double, Error};
-pub use weaken::{Oracle, Share, weaken};
+pub use weaken::{Share, weaken};

@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stunt_models::{Condition, Masks};
 use stunt_path::{Original, Test, TestKind};
-use stunt_search::weaken::{Limits, blackbox};
+use stunt_search::weaken::{Lengths, Limits, blackbox};
 use stunt_search::{PathCondition, camouflage, castro, weaken};
 use stunt_solver::{Budget, Solver};
 use stunt_terms::{Assignment, Evaluator, Pool, Term};
@@ -125,6 +125,8 @@ fn every_stage(build: Build) {
         runs: 60,
         cancel: &NEVER,
         worth: f64::INFINITY,
+        lengths: Lengths::default(),
+        without: &[],
     };
     let mut fails = |bytes: &[Vec<u8>]| bytes[0].len() > 9 && bytes[0][9] >= 17;
     let mut silent = |_| {};

@@ -7,14 +7,21 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stunt_path::{Original, Test, TestKind};
-use stunt_search::weaken::{Limits, Weakened, blackbox};
+use stunt_search::weaken::{Lengths, Limits, Weakened, blackbox};
 use stunt_search::{PathCondition, weaken};
 use stunt_terms::{InputByte, Pool, Term};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn limits() -> Limits<'static> {
-    Limits { time: Duration::from_secs(600), runs: 100_000, cancel: &NEVER, worth: f64::INFINITY }
+    Limits {
+        time: Duration::from_secs(600),
+        runs: 100_000,
+        cancel: &NEVER,
+        worth: f64::INFINITY,
+        lengths: Lengths::default(),
+        without: &[],
+    }
 }
 
 fn original(bytes: &[u8]) -> Original {

@@ -3,7 +3,8 @@
 //! A condition says which values bytes have, each at its place. Where a program looks for a field behind a
 //! comma, the field may begin later if more is before the comma. A layout cuts one source into pieces, which
 //! keep their order and what is asked of them, and gaps of any length between them, which take from each
-//! other: the input stays as long as it is. Inputs of all layouts together are more than those of one.
+//! other: all inputs are of one length, that of the source or a greater one. Inputs of all layouts together are
+//! more than those of one.
 //!
 //! What always holds: no input is drawn in two layouts, so they can be counted, and drawn uniformly, one by one.
 //! Shares are `f64`: they are sums of products of positive numbers, right to one part in 2^40 (a test compares
@@ -19,15 +20,15 @@ use stunt_models::ByteSet;
 
 /// A gap: where it was at first, and how long it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(crate) struct Cut {
     /// The bytes that were there, which nothing is asked of; none between two that are needed.
-    pub(super) place: Range<usize>,
+    pub(crate) place: Range<usize>,
     /// The shortest.
-    pub(super) least: usize,
+    pub(crate) least: usize,
     /// The longest.
-    pub(super) most: usize,
+    pub(crate) most: usize,
     /// What its last byte is, if it has one and that must be something: the end of a line, or of a word.
-    pub(super) ends_with: Option<ByteSet>,
+    pub(crate) ends_with: Option<ByteSet>,
 }
 
 /// A piece of which so many bits are asked is long.
@@ -43,7 +44,7 @@ struct Gap {
 }
 
 /// All arrangements of some pieces.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     source: usize,
     /// What may stand at each place, as it was at first.
     asked: Vec<ByteSet>,
@@ -51,21 +52,23 @@ pub(super) struct Layout {
     /// In how many ways so many bytes go into the gaps from one on, as a share of all that these bytes
     /// could be.
     ways: Vec<Vec<f64>>,
+    /// By how many bytes an input is longer than the source.
+    extra: usize,
 }
 
 /// An input in its layout: where each byte comes from.
-pub(super) struct Arranged {
+pub(crate) struct Arranged {
     /// The source that was arranged.
-    pub(super) source: usize,
+    pub(crate) source: usize,
     /// For every byte the place that it had at first, or how many values it may have in a gap.
-    pub(super) from: Vec<Result<usize, u32>>,
+    pub(crate) from: Vec<Result<usize, u32>>,
 }
 
 impl Layout {
     /// The arrangements of a source in which something is asked at each place, with gaps in order that do not
-    /// touch each other.
-    pub(super) fn new(source: usize, asked: Vec<ByteSet>, cuts: &[Cut]) -> Self {
-        let filler: usize = cuts.iter().map(|cut| cut.place.len()).sum();
+    /// touch each other, in inputs that are longer by so many bytes.
+    pub(crate) fn new(source: usize, asked: Vec<ByteSet>, extra: usize, cuts: &[Cut]) -> Self {
+        let filler = extra + cuts.iter().map(|cut| cut.place.len()).sum::<usize>();
         let gap = |(number, cut): (usize, &Cut)| {
             let values = match cuts.get(number + 1) {
                 Some(next) => before(&asked[cut.place.end..next.place.start]),
@@ -84,26 +87,28 @@ impl Layout {
         ways[gaps.len()][0] = 1.0;
         for (number, gap) in gaps.iter().enumerate().rev() {
             let (before, behind) = ways.split_at_mut(number + 1);
-            for (all, ways) in before[number].iter_mut().enumerate() {
-                let share = |own: usize| gap.shares[own] * behind[0][all - own];
-                *ways = gap.lengths(all).map(share).sum();
-            }
+            gap.ways(&behind[0], &mut before[number]);
         }
-        Layout { source, asked, gaps, ways }
+        Layout { source, asked, gaps, ways, extra }
+    }
+
+    /// By how many bytes its inputs are longer than the source.
+    pub(crate) fn extra(&self) -> usize {
+        self.extra
     }
 
     /// How many more inputs there are than in one layout, in bits.
-    pub(super) fn gain(&self) -> f64 {
+    pub(crate) fn gain(&self) -> f64 {
         self.ways[0].last().copied().unwrap_or(1.0).log2()
     }
 
     /// How many gaps there are.
-    pub(super) fn gaps(&self) -> usize {
+    pub(crate) fn gaps(&self) -> usize {
         self.gaps.len()
     }
 
     /// Moves the pieces of an input to a layout that is drawn, and fills the gaps.
-    pub(super) fn arrange(&self, input: &mut [Vec<u8>], rng: &mut dyn RngCore) -> Arranged {
+    pub(crate) fn arrange(&self, input: &mut [Vec<u8>], rng: &mut dyn RngCore) -> Arranged {
         let bytes = &input[self.source];
         let mut left = self.ways[0].len() - 1;
         let (mut moved, mut from) = (Vec::with_capacity(self.asked.len()), Vec::new());
@@ -139,7 +144,7 @@ impl Layout {
     }
 
     /// Whether an input that was arranged has no other layout.
-    pub(super) fn is_only(&self, input: &[Vec<u8>]) -> bool {
+    pub(crate) fn is_only(&self, input: &[Vec<u8>]) -> bool {
         // The last gap follows from the others, and one before a short piece from where that begins.
         let others = &self.gaps[..self.gaps.len() - 1];
         if others.iter().all(|gap| gap.values != ByteSet::ALL && gap.cut.ends_with.is_none()) {
@@ -154,7 +159,8 @@ impl Layout {
         let mut ways = vec![0.0; bytes.len() + 1];
         ways[self.gaps[0].cut.place.start] = 1.0;
         for (number, gap) in self.gaps.iter().enumerate() {
-            let end = self.gaps.get(number + 1).map_or(bytes.len(), |next| next.cut.place.start);
+            let all = self.asked.len();
+            let end = self.gaps.get(number + 1).map_or(all, |next| next.cut.place.start);
             let piece = gap.cut.place.end..end;
             // How many there are up to a place, without it.
             let mut sums = vec![0.0];
@@ -195,6 +201,27 @@ fn before(piece: &[ByteSet]) -> ByteSet {
 }
 
 impl Gap {
+    /// In how many ways so many bytes go into this gap and those behind it.
+    fn ways(&self, behind: &[f64], all_ways: &mut [f64]) {
+        if self.cut.most >= behind.len() - 1 {
+            // Without an end, each sum is the one before it, with one byte more in the gap.
+            let (value, least) = (f64::from(self.values.len()) / 256.0, self.cut.least.max(1));
+            let mut longer = 0.0;
+            for (all, ways) in all_ways.iter_mut().enumerate() {
+                longer *= value;
+                if all >= least {
+                    longer += self.shares[least] * behind[all - least];
+                }
+                *ways = longer + if self.cut.least == 0 { behind[all] } else { 0.0 };
+            }
+            return;
+        }
+        for (all, ways) in all_ways.iter_mut().enumerate() {
+            let share = |own: usize| self.shares[own] * behind[all - own];
+            *ways = self.lengths(all).map(share).sum();
+        }
+    }
+
     /// How long it may be, if so many bytes are left.
     fn lengths(&self, left: usize) -> impl Iterator<Item = usize> {
         self.cut.least..=self.cut.most.min(left)
@@ -225,7 +252,7 @@ mod tests {
 
     #[test]
     fn one_gap_has_one_layout() {
-        let layout = Layout::new(0, asked(b"..,..;"), &[cut(0..2, 0, 2)]);
+        let layout = Layout::new(0, asked(b"..,..;"), 0, &[cut(0..2, 0, 2)]);
         assert_eq!(layout.gain(), 0.0);
         let mut input = vec![b"ab,cd;".to_vec()];
         let arranged = layout.arrange(&mut input, &mut ChaCha8Rng::seed_from_u64(1));
@@ -237,7 +264,7 @@ mod tests {
     fn layouts_are_counted_and_drawn_each_as_often() {
         // Gaps of 0 to 2 and of 1 to 3 bytes, three together: 0 + 3, 1 + 2, 2 + 1.
         let cuts = [cut(0..2, 0, 2), cut(3..4, 1, 3)];
-        let layout = Layout::new(0, asked(b"..,..;"), &cuts);
+        let layout = Layout::new(0, asked(b"..,..;"), 0, &cuts);
         let share = 255.0 / 256.0;
         let ways: f64 = 1.0 + share + share * share;
         assert!((layout.gain() - ways.log2()).abs() < 1e-12);
@@ -265,7 +292,7 @@ mod tests {
     fn before_a_long_piece_anything_may_stand_but_that_piece() {
         // Every input with "ab" in it, of five bytes over an alphabet of three: as many as can be counted.
         let cuts = [cut(0..0, 0, 3), cut(2..5, 0, 3)];
-        let layout = Layout::new(0, asked(b"ab..."), &cuts);
+        let layout = Layout::new(0, asked(b"ab..."), 0, &cuts);
         assert_eq!(layout.gain(), 2.0, "four layouts");
         let (mut once, mut never) = (0, 0);
         for number in 0..3usize.pow(5) {
@@ -284,7 +311,7 @@ mod tests {
     fn a_place_before_a_short_piece_ends_where_that_begins() {
         // The long piece may stand twice, if a gap that has no comma cannot reach from there.
         let cuts = [cut(0..2, 0, 9), cut(4..5, 0, 9), cut(6..9, 0, 9)];
-        let layout = Layout::new(0, asked(b"..ab.,..."), &cuts);
+        let layout = Layout::new(0, asked(b"..ab.,..."), 0, &cuts);
         for (input, only) in
             [("xxabx,xxx", true), ("abxab,xxx", false), ("ab,xxab,x", false), ("xxab,xabx", true)]
         {
@@ -292,7 +319,7 @@ mod tests {
         }
         // A second one that is too far away is none.
         let cuts = [cut(0..2, 0, 3), cut(4..5, 0, 9), cut(6..9, 0, 9)];
-        let layout = Layout::new(0, asked(b"..ab.,..."), &cuts);
+        let layout = Layout::new(0, asked(b"..ab.,..."), 0, &cuts);
         assert!(layout.is_only(&[b"ab,xxab,x".to_vec()]));
     }
 
@@ -301,7 +328,7 @@ mod tests {
         // A letter at the start, or behind the end of a line; and anything else.
         let ends_with = Some(ByteSet::range(b'\n', b'\n'));
         let cuts = [Cut { ends_with, ..cut(0..0, 0, 9) }, cut(1..4, 0, 9)];
-        let layout = Layout::new(0, asked(b"x..."), &cuts);
+        let layout = Layout::new(0, asked(b"x..."), 0, &cuts);
         let share = 255.0 / 256.0;
         let ways: f64 = 1.0 + (1.0 + share + share * share) / 256.0;
         assert!((layout.gain() - ways.log2()).abs() < 1e-12);
@@ -317,7 +344,7 @@ mod tests {
         }
         // What is long may stand in the gap, too.
         let cuts = [Cut { ends_with, ..cut(0..0, 0, 9) }, cut(2..5, 0, 9)];
-        let long = Layout::new(0, asked(b"xy..."), &cuts);
+        let long = Layout::new(0, asked(b"xy..."), 0, &cuts);
         for (input, only) in
             [("xy\nxa", true), ("xy\nxy", false), ("xyaxy", true), ("\n\nxya", true)]
         {
@@ -334,10 +361,29 @@ mod tests {
     }
 
     #[test]
+    fn an_input_may_be_longer_than_the_source() {
+        // Two pieces, each at its end of six bytes; or with a gap before the first one, too.
+        let between = Layout::new(0, asked(b",;"), 4, &[cut(1..1, 0, 9)]);
+        assert_eq!((between.gain(), between.extra()), (0.0, 4));
+        let mut input = vec![b",;".to_vec()];
+        let arranged = between.arrange(&mut input, &mut ChaCha8Rng::seed_from_u64(3));
+        assert_eq!((input[0].len(), input[0][0], input[0][5]), (6, b',', b';'));
+        assert_eq!(arranged.from[4..], [Err(256), Ok(1)]);
+        let both = Layout::new(0, asked(b",;"), 4, &[cut(0..0, 0, 9), cut(1..1, 0, 9)]);
+        let share: f64 = 255.0 / 256.0;
+        let ways: f64 = (0..=4).map(|length| share.powi(length)).sum();
+        assert!((both.gain() - ways.log2()).abs() < 1e-12);
+        // A long piece in an input that is longer than it.
+        let long = Layout::new(0, asked(b"ab"), 4, &[cut(0..0, 0, 9), cut(2..2, 0, 9)]);
+        assert_eq!(long.gain(), 5f64.log2());
+        assert!(long.is_only(&[b"xxabxx".to_vec()]) && !long.is_only(&[b"abxxab".to_vec()]));
+    }
+
+    #[test]
     fn gaps_that_cannot_all_be_filled_have_fewer_ways() {
         // Two gaps of at most one byte cannot take the three that there are.
         let cuts = [cut(0..2, 0, 1), cut(3..4, 0, 1)];
-        assert_eq!(Layout::new(0, asked(b"..,..;"), &cuts).gain(), f64::NEG_INFINITY);
+        assert_eq!(Layout::new(0, asked(b"..,..;"), 0, &cuts).gain(), f64::NEG_INFINITY);
     }
 
     /// In how many ways the gaps can be filled, in whole numbers: all that the bytes of gaps can be, one gap
@@ -369,7 +415,7 @@ mod tests {
             ),
         ];
         for (text, cuts) in cases {
-            let layout = Layout::new(0, asked(text), &cuts);
+            let layout = Layout::new(0, asked(text), 0, &cuts);
             let filler = layout.ways[0].len() - 1;
             let exact = counted(&layout, 0, filler) as f64 / 256f64.powi(filler as i32);
             let error = (layout.gain().exp2() / exact - 1.0).abs();

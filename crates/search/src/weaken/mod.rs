@@ -25,23 +25,17 @@
 //! Departures from nothing: there is no paper. Tests: `tests/weaken.rs`, and the privacy bench,
 //! which compares the figure with what an attacker really learns.
 
-mod blank;
+mod classes;
 mod confidence;
-mod drops;
-mod grow;
+mod groups;
 mod layout;
-mod oracle;
-mod pad;
+mod lengths;
+mod moves;
 mod parts;
+mod schedule;
 mod search;
-mod sets;
-mod shorten;
-mod sums;
 
-pub use blank::{Fillers, blank};
 pub use confidence::Share;
-pub use grow::{Place, grow};
-pub use oracle::{Broken, Oracle};
-pub use pad::pad;
-pub use search::{Limits, MOST_MEASURED, Progress, Weakened, blackbox, weaken};
-pub use shorten::{length_bits, other_length_bits, same_length_bits, shorten};
+pub use lengths::{length_bits, other_length_bits, same_length_bits};
+pub use schedule::{MOVES, Tally};
+pub use search::{Lengths, Limits, MOST_MEASURED, Progress, Room, Weakened, blackbox, weaken};

@@ -26,21 +26,21 @@ const TRIES: Tries = (4, 200);
 const KEPT_DRAWS: usize = 64;
 
 /// A literal by its number.
-pub(super) type Item = u32;
+pub(crate) type Item = u32;
 
 /// A literal of the path condition.
-pub(super) struct Literal {
-    pub(super) term: Term,
+pub(crate) struct Literal {
+    pub(crate) term: Term,
     /// Where the program made the test.
-    pub(super) address: u64,
+    pub(crate) address: u64,
     /// What it reveals by itself, in bits; not known of literals over several bytes.
-    pub(super) weight: Option<f64>,
+    pub(crate) weight: Option<f64>,
 }
 
 /// Literals that share bytes, solved.
-pub(super) struct Part {
-    pub(super) items: Vec<Item>,
-    pub(super) bytes: Vec<InputByte>,
+pub(crate) struct Part {
+    pub(crate) items: Vec<Item>,
+    pub(crate) bytes: Vec<InputByte>,
     /// Bytes that keep the original's values.
     fixed: usize,
     bits: Bits,
@@ -64,7 +64,7 @@ struct Joint {
 
 /// What draws are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Draws {
+pub(crate) enum Draws {
     /// A try: values of a part may be those of an earlier draw.
     Again,
     /// A double, or the measure of the share: all is drawn anew.
@@ -73,12 +73,12 @@ pub(super) enum Draws {
 
 impl Part {
     /// What it reveals.
-    pub(super) fn bits(&self) -> f64 {
+    pub(crate) fn bits(&self) -> f64 {
         self.bits.upper()
     }
 
     /// What one of its bytes may be, whatever the others are.
-    pub(super) fn values(&self, byte: InputByte) -> ByteSet {
+    pub(crate) fn values(&self, byte: InputByte) -> ByteSet {
         match &self.how {
             How::Byte(values) => *values,
             How::Bytes(joint) => joint.condition.domain(byte),
@@ -86,7 +86,7 @@ impl Part {
     }
 
     /// Its byte and that byte's values, if there is only one.
-    pub(super) fn single(&self) -> Option<(InputByte, ByteSet)> {
+    pub(crate) fn single(&self) -> Option<(InputByte, ByteSet)> {
         match self.how {
             How::Byte(values) => Some((self.bytes[0], values)),
             How::Bytes(_) => None,
@@ -96,28 +96,28 @@ impl Part {
 
 /// A condition, part by part. A clone costs a pointer for each.
 #[derive(Clone, Default)]
-pub(super) struct Weak {
-    pub(super) parts: Vec<Rc<Part>>,
+pub(crate) struct Weak {
+    pub(crate) parts: Vec<Rc<Part>>,
 }
 
 impl Weak {
     /// What it reveals.
-    pub(super) fn bits(&self) -> f64 {
+    pub(crate) fn bits(&self) -> f64 {
         self.parts.iter().map(|part| part.bits()).sum()
     }
 
     /// How many literals are kept.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.parts.iter().map(|part| part.items.len()).sum()
     }
 
     /// How many bytes keep the original's values.
-    pub(super) fn fixed(&self) -> usize {
+    pub(crate) fn fixed(&self) -> usize {
         self.parts.iter().map(|part| part.fixed).sum()
     }
 
     /// A number by which conditions of the same literals are known, in whatever order they are.
-    pub(super) fn key(&self) -> u64 {
+    pub(crate) fn key(&self) -> u64 {
         // A sum must not be told by the sum of the numbers: each is mixed well first (splitmix64).
         let mixed = |item: Item| {
             let mut bits = u64::from(item).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -129,18 +129,18 @@ impl Weak {
     }
 
     /// All literals that are kept.
-    pub(super) fn items(&self) -> impl Iterator<Item = Item> + '_ {
+    pub(crate) fn items(&self) -> impl Iterator<Item = Item> + '_ {
         self.parts.iter().flat_map(|part| part.items.iter().copied())
     }
 }
 
 /// Solves parts and draws from them.
-pub(super) struct Parts<'a> {
-    pub(super) pool: &'a mut Pool,
-    pub(super) literals: Vec<Literal>,
+pub(crate) struct Parts<'a> {
+    pub(crate) pool: &'a mut Pool,
+    pub(crate) literals: Vec<Literal>,
     original: &'a Original,
     own: Assignment,
-    pub(super) hidden: Vec<InputByte>,
+    pub(crate) hidden: Vec<InputByte>,
     accounts: Accounts,
     sampler: Sampler,
     solver: Solver,
@@ -150,7 +150,7 @@ pub(super) struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// The parts of a path's tests, and the condition of all of them.
-    pub(super) fn new(pool: &'a mut Pool, tests: &[Test], original: &'a Original) -> (Self, Weak) {
+    pub(crate) fn new(pool: &'a mut Pool, tests: &[Test], original: &'a Original) -> (Self, Weak) {
         let mut parts = Self {
             pool,
             literals: Vec::new(),
@@ -183,7 +183,7 @@ impl<'a> Parts<'a> {
     }
 
     /// A literal more, which is in no part yet.
-    pub(super) fn add(&mut self, term: Term, address: u64) -> Item {
+    pub(crate) fn add(&mut self, term: Term, address: u64) -> Item {
         let mask = self.accounts.masks.mask_of(self.pool, term);
         let weight = mask.map(|(_, values)| 8.0 - f64::from(values.len().max(1)).log2());
         self.literals.push(Literal { term, address, weight });
@@ -191,7 +191,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The condition without some literals, and with some others.
-    pub(super) fn changed(&mut self, weak: &Weak, without: &[Item], with: &[Item]) -> Weak {
+    pub(crate) fn changed(&mut self, weak: &Weak, without: &[Item], with: &[Item]) -> Weak {
         let mut dropped = vec![false; self.literals.len()];
         for &item in without {
             dropped[item as usize] = true;
@@ -281,7 +281,7 @@ impl<'a> Parts<'a> {
     }
 
     /// A solution, drawn uniformly: all hidden bytes have values. `None` if it could not be.
-    pub(super) fn draw(
+    pub(crate) fn draw(
         &mut self,
         weak: &Weak,
         draws: Draws,
@@ -327,22 +327,22 @@ impl<'a> Parts<'a> {
     }
 
     /// The value that a byte has where the path comes from.
-    pub(super) fn own(&self, byte: InputByte) -> u8 {
+    pub(crate) fn own(&self, byte: InputByte) -> u8 {
         self.own.get(byte)
     }
 
     /// How long a source is.
-    pub(super) fn length(&self, source: usize) -> usize {
+    pub(crate) fn length(&self, source: usize) -> usize {
         self.original.len_of(source)
     }
 
     /// An input with these values in the hidden bytes.
-    pub(super) fn input(&self, values: &Assignment) -> Vec<Vec<u8>> {
+    pub(crate) fn input(&self, values: &Assignment) -> Vec<Vec<u8>> {
         self.original.replaced_by(values)
     }
 
     /// What a condition reveals, in all and byte by byte.
-    pub(super) fn measure(&mut self, weak: &Weak) -> Measured {
+    pub(crate) fn measure(&mut self, weak: &Weak) -> Measured {
         let mut ledger = Ledger::new();
         for part in &weak.parts {
             let terms: Vec<Term> = match &part.how {

@@ -7,7 +7,7 @@ pub type Broken = Box<dyn Error + Send + Sync>;
 
 /// How many candidates of a shorter or plainer input are tried at once: enough to keep some processors busy, and
 /// the same number on all hosts, so that the same seed gives the same double.
-pub(super) const AT_ONCE: usize = 4;
+pub(crate) const AT_ONCE: usize = 4;
 
 /// Runs the program on candidates.
 pub trait Oracle {

@@ -8,14 +8,15 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use stunt_models::ByteSet;
+use stunt_reduce::Broken;
 use stunt_terms::InputByte;
 
-use super::super::confidence::Share;
-use super::super::drops::is_sum;
-use super::super::oracle::Broken;
-use super::super::parts::{Draws, Part};
-use super::super::sets;
-use super::{COMPARED, LEAST_GAIN, Search};
+use super::Move;
+use crate::weaken::classes;
+use crate::weaken::confidence::Share;
+use crate::weaken::groups::is_sum;
+use crate::weaken::parts::{Draws, Part};
+use crate::weaken::search::{COMPARED, LEAST_GAIN, Search};
 
 /// What reveals less than this, in bits, does not get the values of its bytes tried,
 const LEAST_FOR_SETS: f64 = 1.0;
@@ -40,11 +41,24 @@ const EXPECTED: f64 = 5.0;
 /// By as many bits the figure may be higher after that, beside what is luck: it makes up for a lower share.
 const AS_GOOD: f64 = 0.2;
 
+/// Gives bytes the values with which the program fails.
+pub(crate) struct Sets;
+
+impl Move for Sets {
+    fn name(&self) -> &'static str {
+        "sets"
+    }
+
+    fn make(&self, search: &mut Search<'_>) -> Result<(), Broken> {
+        search.byte_sets()
+    }
+}
+
 impl Search<'_> {
     /// Says of bytes that can have one value each, because of what is asked of several at once, just that,
     /// byte by byte: each may go without the others then, or have other values, and what is asked of others
     /// stays. The condition is the same.
-    pub(super) fn untie(&mut self) {
+    pub(crate) fn untie(&mut self) {
         let (mut without, mut with) = (Vec::new(), BTreeMap::new());
         for part in self.weak.parts.iter().filter(|part| part.single().is_none()) {
             for &item in &part.items {
@@ -60,7 +74,7 @@ impl Search<'_> {
         }
         let mut items = Vec::with_capacity(with.len());
         for (byte, (values, address)) in with {
-            let literal = sets::literal(self.parts.pool, byte, values);
+            let literal = classes::literal(self.parts.pool, byte, values);
             items.push(self.parts.add(literal, address));
         }
         if !without.is_empty() {
@@ -70,7 +84,7 @@ impl Search<'_> {
 
     /// Gives bytes that are still fixed the values with which the program fails; at last those that depend
     /// on each other, each by itself.
-    pub(super) fn byte_sets(&mut self) -> Result<(), Broken> {
+    fn byte_sets(&mut self) -> Result<(), Broken> {
         let mut open: Vec<Rc<Part>> =
             self.weak.parts.iter().filter(|part| part.bits() >= LEAST_FOR_SETS).cloned().collect();
         open.retain(|part| part.bytes.len() <= MOST_UNTIED);
@@ -104,7 +118,7 @@ impl Search<'_> {
                 return Ok(());
             }
             bits += 8.0 - f64::from(good.len()).log2();
-            let literal = sets::literal(self.parts.pool, byte, good);
+            let literal = classes::literal(self.parts.pool, byte, good);
             items.push(self.parts.add(literal, 0));
         }
         if part.bits() - bits < LEAST_GAIN {
@@ -118,9 +132,13 @@ impl Search<'_> {
 
     /// Takes away values with which the program never fails, whatever else is drawn. A double reveals as much
     /// as before, but more runs fail, so that later tries take fewer.
-    pub(super) fn narrow(&mut self) -> Result<(), Broken> {
+    pub(crate) fn narrow(&mut self) -> Result<(), Broken> {
         let cancelled = self.limits.cancel.load(Ordering::Relaxed);
-        if self.share.value() >= OFTEN || self.in_a_hurry() || cancelled {
+        if self.share.value() >= OFTEN
+            || self.in_a_hurry()
+            || cancelled
+            || self.is_left_out("narrow")
+        {
             return Ok(());
         }
         let weak = self.weak.clone();
@@ -145,7 +163,7 @@ impl Search<'_> {
                 }
                 let enough = EXPECTED * f64::from(seen.len()) <= failing.len() as f64;
                 if enough && seen != part.values(byte) {
-                    let literal = sets::literal(self.parts.pool, byte, seen);
+                    let literal = classes::literal(self.parts.pool, byte, seen);
                     with.push(self.parts.add(literal, 0));
                     if part.single().is_some() {
                         without.extend_from_slice(&part.items);
@@ -174,16 +192,16 @@ impl Search<'_> {
     /// The values of a byte that fail beside those that are known to, as far as a few of each kind show it.
     fn failing_values(&mut self, byte: InputByte, known: ByteSet) -> Result<ByteSet, Broken> {
         let new = |values: ByteSet| values.intersect(&known.complement());
-        let mut tried = sets::near(known);
-        for kind in sets::kinds() {
-            tried = tried.union(&new(sets::some_of(&kind).0));
+        let mut tried = classes::near(known);
+        for kind in classes::kinds() {
+            tried = tried.union(&new(classes::some_of(&kind).0));
         }
         let mut good = self.failing(byte, tried)?;
         if good.is_empty() || self.over() {
             return Ok(known);
         }
-        for kind in sets::kinds() {
-            let (first, others) = sets::some_of(&kind);
+        for kind in classes::kinds() {
+            let (first, others) = classes::some_of(&kind);
             if good.intersect(&first).is_empty() {
                 continue;
             }

@@ -12,7 +12,7 @@ use crate::ease::has_product;
 
 /// By what literals are neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Order {
+pub(crate) enum Order {
     /// A group for each byte: all literals that look at it.
     Bytes,
     /// The same for bytes that literals over many bytes look at, a sum for instance, without these: what else
@@ -20,15 +20,11 @@ pub(super) enum Order {
     BytesUnderSums,
     /// A group for each place in the code: all literals that come from there.
     Code,
-    /// A group for each literal: by its place in the code, and there by its first byte.
-    CodeAndBytes,
-    /// A group for each literal, in the order of the path.
-    Path,
 }
 
 /// Which literals are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Which {
+pub(crate) enum Which {
     /// Those that reveal much: a byte that has to be different from one value stays different.
     Strong,
     /// All.
@@ -52,22 +48,22 @@ impl Which {
 }
 
 /// Whether a literal is about many bytes at once, and not because it multiplies some of them.
-pub(super) fn is_sum(parts: &Parts<'_>, item: Item) -> bool {
+pub(crate) fn is_sum(parts: &Parts<'_>, item: Item) -> bool {
     let term = parts.literals[item as usize].term;
     parts.pool.support(term).iter().nth(MANY).is_some() && !has_product(parts.pool, term)
 }
 
 /// Literals that go together.
-pub(super) struct Group {
-    pub(super) items: Vec<Item>,
+pub(crate) struct Group {
+    pub(crate) items: Vec<Item>,
     /// The byte that they look at, in the order of bytes.
-    pub(super) byte: Option<InputByte>,
+    pub(crate) byte: Option<InputByte>,
     /// The place in the code that they come from, in the order of code and bytes.
-    pub(super) place: Option<u64>,
+    pub(crate) place: Option<u64>,
 }
 
 /// The groups of a condition's literals, in order.
-pub(super) fn groups(parts: &Parts<'_>, weak: &Weak, order: Order, which: Which) -> Vec<Group> {
+pub(crate) fn groups(parts: &Parts<'_>, weak: &Weak, order: Order, which: Which) -> Vec<Group> {
     let items = weak.items().filter(|&item| which.takes(parts, item));
     match order {
         Order::Bytes | Order::BytesUnderSums => {
@@ -97,43 +93,25 @@ pub(super) fn groups(parts: &Parts<'_>, weak: &Weak, order: Order, which: Which)
             let group = |items| Group { items, byte: None, place: None };
             by_place.into_values().map(group).collect()
         }
-        Order::CodeAndBytes => {
-            let mut items: Vec<(u64, Option<InputByte>, Item)> = items
-                .map(|item| {
-                    let literal = &parts.literals[item as usize];
-                    (literal.address, parts.pool.support(literal.term).iter().next(), item)
-                })
-                .collect();
-            items.sort_unstable();
-            let group =
-                |(place, _, item)| Group { items: vec![item], byte: None, place: Some(place) };
-            items.into_iter().map(group).collect()
-        }
-        Order::Path => {
-            let mut items: Vec<Item> = items.collect();
-            items.sort_unstable();
-            let group = |item| Group { items: vec![item], byte: None, place: None };
-            items.into_iter().map(group).collect()
-        }
     }
 }
 
 /// Stretches of groups that are still to be tried, the first of the longest first.
-pub(super) struct Stretches(Vec<(usize, usize)>);
+pub(crate) struct Stretches(Vec<(usize, usize)>);
 
 impl Stretches {
     /// All groups as one stretch.
-    pub(super) fn new(groups: usize) -> Self {
+    pub(crate) fn new(groups: usize) -> Self {
         Self(if groups == 0 { Vec::new() } else { vec![(0, groups)] })
     }
 
     /// The next one to be tried.
-    pub(super) fn next(&mut self) -> Option<std::ops::Range<usize>> {
+    pub(crate) fn next(&mut self) -> Option<std::ops::Range<usize>> {
         self.0.pop().map(|(from, to)| from..to)
     }
 
     /// One was tried in vain: its halves are next.
-    pub(super) fn split(&mut self, range: std::ops::Range<usize>) {
+    pub(crate) fn split(&mut self, range: std::ops::Range<usize>) {
         if range.len() > 1 {
             let middle = range.start + range.len() / 2;
             self.0.push((middle, range.end));

@@ -3,10 +3,37 @@
 
 use std::ops::Range;
 
-use super::edits::Edit;
+use crate::edit::Edit;
+use crate::pass::{Pass, in_order};
+
+/// A number, as many bytes, and what may belong to them.
+pub(crate) struct Records;
+
+impl Pass for Records {
+    fn family(&self) -> &'static str {
+        "records"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        in_order(records(bytes))
+    }
+}
+
+/// The last or the first bytes of a record, with its number.
+pub(crate) struct Counted;
+
+impl Pass for Counted {
+    fn family(&self) -> &'static str {
+        "records"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        in_order(counted(bytes))
+    }
+}
 
 /// A number in a file that counts bytes behind it.
-pub(super) struct Count {
+pub(crate) struct Count {
     at: usize,
     width: usize,
     value: usize,
@@ -15,7 +42,7 @@ pub(super) struct Count {
 
 impl Count {
     /// Where it stands.
-    pub(super) fn place(&self) -> Range<usize> {
+    pub(crate) fn place(&self) -> Range<usize> {
         self.at..self.end()
     }
 
@@ -25,7 +52,7 @@ impl Count {
     }
 
     /// Another number, written as this one is.
-    pub(super) fn bytes(&self, value: usize) -> Vec<u8> {
+    pub(crate) fn bytes(&self, value: usize) -> Vec<u8> {
         let mut bytes = value.to_be_bytes()[size_of::<usize>() - self.width..].to_vec();
         if self.little_endian {
             bytes.reverse();
@@ -54,7 +81,7 @@ fn counts(bytes: &[u8]) -> impl Iterator<Item = Count> {
 
 /// The numbers that may say how long a part is: directly before it, or before a type of four letters. Of several
 /// at the same place the widest is meant.
-pub(super) fn counts_of(bytes: &[u8], part: &Range<usize>) -> Vec<Count> {
+pub(crate) fn counts_of(bytes: &[u8], part: &Range<usize>) -> Vec<Count> {
     let mut found: Vec<Count> = counts(bytes)
         .filter(|count| [0, 4].iter().any(|extra| count.end() + extra == part.start))
         .filter(|count| count.value == part.len())
@@ -74,7 +101,7 @@ fn extras(count: &Count) -> &'static [usize] {
     }
 }
 
-pub(super) fn records(bytes: &[u8]) -> Vec<Edit> {
+fn records(bytes: &[u8]) -> Vec<Edit> {
     let mut edits = Vec::new();
     for count in counts(bytes) {
         for extra in extras(&count) {
@@ -92,7 +119,7 @@ pub(super) fn records(bytes: &[u8]) -> Vec<Edit> {
     edits
 }
 
-pub(super) fn counted(bytes: &[u8]) -> Vec<Edit> {
+fn counted(bytes: &[u8]) -> Vec<Edit> {
     let mut edits = Vec::new();
     for count in counts(bytes) {
         let end = count.end() + count.value;

@@ -12,9 +12,9 @@ use std::ops::Range;
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::edits::Edit;
-use super::records;
-use crate::weaken::sums::{adler32, crc32};
+use crate::edit::Edit;
+use crate::passes::records;
+use crate::sums::{adler32, crc32};
 
 /// The longest content.
 const MOST: usize = 1 << 16;
@@ -28,18 +28,18 @@ enum Wrapping {
 }
 
 /// A compressed part.
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// Where it is.
     place: Range<usize>,
     wrapping: Wrapping,
     /// What it holds.
-    pub(super) content: Vec<u8>,
+    pub(crate) content: Vec<u8>,
     /// Numbers that say how long it is: where, and how it is written.
     counts: Vec<records::Count>,
 }
 
 /// The first stream of an input.
-pub(super) fn first(bytes: &[u8]) -> Option<Stream> {
+pub(crate) fn first(bytes: &[u8]) -> Option<Stream> {
     (0..bytes.len().saturating_sub(SHORTEST))
         .find_map(|at| zlib(bytes, at).or_else(|| gzip(bytes, at)))
 }
@@ -90,7 +90,7 @@ impl Stream {
     }
 
     /// The edit that writes it anew with this content, and the numbers that say how long it is.
-    pub(super) fn with(&self, content: &[u8]) -> Edit {
+    pub(crate) fn with(&self, content: &[u8]) -> Edit {
         let mut other = match self.wrapping {
             Wrapping::Zlib => vec![0x78, 0x01],
             Wrapping::Gzip => vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3],

@@ -1,18 +1,21 @@
 //! Lets the pieces of a condition move, as far as the program finds them elsewhere.
 //!
-//! Last of all, when it is known what is needed: every stretch of bytes that nothing is asked of may become
-//! longer or shorter, and between any two that are needed there may be more, as long as that surely lowers
-//! the figure. The longest free stretch gives what the others take.
+//! Last of all, when it is known what is needed. An input that was made shorter may be as long as the original
+//! again, if anything may stand at some place of it: such a double owes less for its length. Then every stretch
+//! of bytes that nothing is asked of may become longer or shorter, and between any two that are needed there may
+//! be more, as long as that surely lowers the figure. The longest free stretch gives what the others take.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use stunt_models::ByteSet;
+use stunt_reduce::Broken;
 
-use super::super::layout::{Cut, Layout};
-use super::super::oracle::Broken;
-use super::super::parts::Draws;
-use super::{COMPARED, FIRST_BATCH, LEAST_GAIN, Search, Verdict};
+use super::Move;
+use crate::weaken::confidence::Share;
+use crate::weaken::layout::{Cut, Layout};
+use crate::weaken::parts::Draws;
+use crate::weaken::search::{DOUBT, FIRST_BATCH, LEAST_GAIN, LEAST_SHARE, Room, Search, Verdict};
 
 /// So many bytes of the longest free stretch are given to others at most.
 const MOST_TAKEN: usize = 1024;
@@ -37,18 +40,33 @@ const NEEDED: f64 = 1.0;
 const MOST_ENDS: u32 = 8;
 /// and no more than so many kinds of ends are tried.
 const MOST_TRIED: usize = 4;
+/// So many runs tell how often an input fails that is filled up at some place.
+const FILLED: usize = 16;
 /// This comes on top of what the other tries may take: one part in so many of the runs, and of the time.
 const ON_TOP: (u64, u32) = (3, 5);
 
+/// Lets what is needed stand elsewhere.
+pub(crate) struct Gaps;
+
+impl Move for Gaps {
+    fn name(&self) -> &'static str {
+        "gaps"
+    }
+
+    fn make(&self, search: &mut Search<'_>) -> Result<(), Broken> {
+        search.move_pieces()
+    }
+}
+
 impl Search<'_> {
     /// Looks for gaps that may be longer or shorter.
-    pub(super) fn moves(&mut self) -> Result<(), Broken> {
+    fn move_pieces(&mut self) -> Result<(), Broken> {
+        // Later tries take fewer runs then.
         self.narrow()?;
         self.limits.runs = self.runs + self.limits.runs / ON_TOP.0;
         self.limits.time = self.begun.elapsed() + self.limits.time / ON_TOP.1;
-        let Some(ground) = Ground::of(self) else { return Ok(()) };
+        let Some(ground) = self.ground()? else { return Ok(()) };
         let mut cuts = vec![ground.slack.clone()];
-        let mut best = self.best();
         let places = ground.places();
         // Twice: a few runs may be bad luck, and what is refused at once costs little. Then behind what ends
         // something elsewhere.
@@ -66,10 +84,70 @@ impl Search<'_> {
                 }
             }
         }
-        if self.layout.is_some() {
-            self.keep(&mut best, Draws::Fresh, COMPARED)?;
-        }
         Ok(())
+    }
+
+    /// Where pieces may move: in an input that is as long as the original, if that is better.
+    fn ground(&mut self) -> Result<Option<Ground>, Broken> {
+        if let Some(room) = self.limits.lengths.room
+            && let Some(mut ground) = Ground::within(self, room)
+            && self.fill_up(&mut ground)?
+        {
+            return Ok(Some(ground));
+        }
+        Ok(Ground::of(self))
+    }
+
+    /// Looks for the place at which an input is best filled up to the length of the original, and goes over to
+    /// that. Whether there is one.
+    fn fill_up(&mut self, ground: &mut Ground) -> Result<bool, Broken> {
+        let saved = self.limits.lengths.short - self.limits.lengths.full;
+        let without_end = ground.places().into_iter().map(|place| (place, None));
+        let behind: Vec<(Range<usize>, Option<ByteSet>)> = ground
+            .places()
+            .into_iter()
+            .filter(Range::is_empty)
+            .flat_map(|place| ground.ends.iter().map(move |&end| (place.clone(), Some(end))))
+            .collect();
+        let mut best: Option<(f64, Share, Layout, Cut)> = None;
+        for (place, ends_with) in without_end.chain(behind) {
+            if self.over() {
+                break;
+            }
+            let length = place.len() + ground.extra;
+            let layout = ground.layout(&[Cut {
+                place: place.clone(),
+                least: length,
+                most: length,
+                ends_with,
+            }]);
+            let gain = saved + layout.gain();
+            let least = best.as_ref().map_or(LEAST_GAIN, |(cost, ..)| *cost + LEAST_GAIN);
+            if gain < least || !self.will_do(&layout, ENOUGH_AT_FIRST)? {
+                continue;
+            }
+            let Some(results) =
+                self.sample(&self.weak.clone(), Some(&layout), Draws::Again, FILLED)?
+            else {
+                continue;
+            };
+            let mut share = Share::default();
+            share.add(&results);
+            let gained = gain + share.at_least(DOUBT).log2() - self.share.at_least(DOUBT).log2();
+            if gained >= least && share.value() >= LEAST_SHARE * self.first {
+                let cut = Cut { place, least: 0, most: usize::MAX, ends_with };
+                best = Some((gained, share, layout, cut));
+                // Nothing can be better.
+                if share.hits == share.runs && ends_with.is_none() {
+                    break;
+                }
+            }
+        }
+        let Some((_, share, layout, cut)) = best else { return Ok(false) };
+        ground.slack = cut;
+        self.layout = Some(Rc::new(layout));
+        self.accept(share);
+        Ok(true)
     }
 
     /// Lets the gap at a place become as long as it may. Whether that is longer than it was.
@@ -98,7 +176,7 @@ impl Search<'_> {
             return Ok(false);
         }
         let exactly = |length: usize| ground.layout(&with(length, length));
-        let end = place.len() + ground.slack.place.len();
+        let end = place.len() + ground.slack.place.len() + ground.extra;
         let Some(mut most) = self.longest(known, end, exactly)? else { return Ok(false) };
         let weak = self.weak.clone();
         // What is drawn now stays, so nothing is lost whatever a longer gap brings; but where few of the
@@ -173,8 +251,10 @@ struct Ground {
     source: usize,
     /// What each byte may be; none if nothing is asked of it.
     asked: Vec<Option<ByteSet>>,
-    /// The longest free stretch, or the end of it.
+    /// The longest free stretch, or the end of it; or where the input is filled up.
     slack: Cut,
+    /// By how many bytes an input is longer than this one.
+    extra: usize,
     /// What ends something in it, as it seems: marks and spaces that are needed, the more frequent first.
     ends: Vec<ByteSet>,
 }
@@ -191,20 +271,25 @@ impl Ground {
                 if length == 0 || length != search.parts.length(source) {
                     return None;
                 }
-                let mut asked = vec![None; length];
-                for part in &search.weak.parts {
-                    for &byte in part.bytes.iter().filter(|it| usize::from(it.source) == source) {
-                        asked[byte.offset as usize] = Some(part.values(byte));
-                    }
-                }
+                let asked = asked(search, source);
                 let longest = free(&asked).into_iter().max_by_key(|run| (run.len(), run.end))?;
                 let start = longest.end - longest.len().min(MOST_TAKEN);
                 let place = start..longest.end;
                 let slack = Cut { place, least: 0, most: usize::MAX, ends_with: None };
                 let ends = ends(&asked);
-                Some(Ground { source, asked, slack, ends })
+                Some(Ground { source, asked, slack, extra: 0, ends })
             })
             .max_by_key(|ground| ground.slack.place.len())
+    }
+
+    /// A source that may be as long as it was in the original. It is not yet known where it can be filled up.
+    fn within(search: &Search<'_>, room: Room) -> Option<Ground> {
+        let extra = room.length.checked_sub(search.parts.length(room.source))?;
+        let asked = asked(search, room.source);
+        let end = asked.len();
+        let slack = Cut { place: end + 1..end + 1, least: 0, most: usize::MAX, ends_with: None };
+        let ends = ends(&asked);
+        (extra > 0).then_some(Ground { source: room.source, asked, slack, extra, ends })
     }
 
     /// Where gaps may be, the likelier places first: other free stretches, between bytes of which something
@@ -216,10 +301,13 @@ impl Ground {
         };
         let mut places = free(&self.asked);
         places.retain(|run| run.end != self.slack.place.end);
+        places.sort_by_key(|run| std::cmp::Reverse(run.len()));
         let between = (0..=self.asked.len()).filter(|&at| {
-            let (before, behind) = (if at > 0 { bits(at - 1) } else { NEEDED }, bits(at));
+            let before = if at > 0 { bits(at - 1) } else { NEEDED };
+            let behind = if at < self.asked.len() { bits(at) } else { NEEDED };
             before.max(behind) >= NEEDED && before.min(behind) > 0.0
         });
+        let between = between.filter(|&at| self.slack.place != (at..at));
         let (within, beside): (Vec<usize>, Vec<usize>) =
             between.partition(|&at| at > 0 && self.is_word(at - 1) && self.is_word(at));
         places.extend(beside.into_iter().chain(within).take(MOST_PLACES).map(|at| at..at));
@@ -234,8 +322,19 @@ impl Ground {
 
     fn layout(&self, cuts: &[Cut]) -> Layout {
         let asked = self.asked.iter().map(|values| values.unwrap_or(ByteSet::ALL)).collect();
-        Layout::new(self.source, asked, cuts)
+        Layout::new(self.source, asked, self.extra, cuts)
     }
+}
+
+/// What the bytes of a source may be; none where nothing is asked.
+fn asked(search: &Search<'_>, source: usize) -> Vec<Option<ByteSet>> {
+    let mut asked = vec![None; search.parts.length(source)];
+    for part in &search.weak.parts {
+        for &byte in part.bytes.iter().filter(|it| usize::from(it.source) == source) {
+            asked[byte.offset as usize] = Some(part.values(byte));
+        }
+    }
+    asked
 }
 
 /// What needed bytes may be that are no part of words.

@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::edits::{Edit, MOST_IN_PAIRS, bracketed, is_word, tokens};
+use super::brackets::bracketed;
+use super::units::{MOST_IN_PAIRS, is_word, tokens};
+use crate::edit::Edit;
+use crate::pass::{Pass, in_order};
 
-/// What takes the place of words, calls and texts: most languages take it for a value.
-const PLAIN: &[u8] = b"1";
-/// The same before a word.
-const APART: &[u8] = b"1 ";
 /// A name goes with all that mentions it, if that is at most so many places.
 const MOST_MENTIONS: usize = 3;
 /// Words become one of so many others, the shortest.
@@ -19,7 +18,59 @@ const MOST_BEFORE: usize = 8;
 /// in a statement that begins at most so many tokens before the name.
 const MOST_BEGUN: usize = 3;
 
-pub(super) fn words(bytes: &[u8]) -> Vec<Edit> {
+/// A word, or the end of it, wherever it stands: names are the same in all places.
+pub(crate) struct Words;
+
+impl Pass for Words {
+    fn family(&self) -> &'static str {
+        "words"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        in_order(words(bytes))
+    }
+}
+
+/// A word that becomes one of the shorter ones: what has many names needs one.
+pub(crate) struct OtherWords;
+
+impl Pass for OtherWords {
+    fn family(&self) -> &'static str {
+        "names"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        in_order(other_words(bytes))
+    }
+}
+
+/// A name with every statement or item of a list that mentions it.
+pub(crate) struct Mentions;
+
+impl Pass for Mentions {
+    fn family(&self) -> &'static str {
+        "names"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        in_order(mentions(bytes))
+    }
+}
+
+/// A value that takes the place of its name, and goes from where that was given to it.
+pub(crate) struct Inlined;
+
+impl Pass for Inlined {
+    fn family(&self) -> &'static str {
+        "names"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        in_order(inlined(bytes))
+    }
+}
+
+fn words(bytes: &[u8]) -> Vec<Edit> {
     let places = places(bytes);
     let mut edits = Vec::new();
     for (word, places) in places.iter().filter(|(_, places)| places.len() > 1) {
@@ -33,39 +84,6 @@ pub(super) fn words(bytes: &[u8]) -> Vec<Edit> {
         }));
     }
     edits
-}
-
-pub(super) fn instead(bytes: &[u8], size: usize) -> Vec<Edit> {
-    let mut edits = Vec::new();
-    for window in tokens(bytes).windows(size + 1) {
-        let range = window[0]..window[size];
-        let part = &bytes[range.clone()];
-        // A word of one byte is no shorter then, but a value needs nothing that a name does: what it
-        // named may go. Numbers stay, or there would be no end.
-        let name = size == 1 && part.len() == 1 && part[0].is_ascii_alphabetic();
-        let ends = [part[0], part[part.len() - 1]];
-        if name || (part.len() > PLAIN.len() && !ends.iter().any(u8::is_ascii_whitespace)) {
-            edits.push(Edit::instead(range.clone(), PLAIN));
-            // What was apart before must not become one word with what is behind it.
-            let joined = !is_word(ends[1]) && bytes.get(range.end).is_some_and(|&it| is_word(it));
-            if joined && part.len() > APART.len() {
-                edits.push(Edit::instead(range.clone(), APART));
-            }
-        }
-        if size == 1 && part.iter().all(u8::is_ascii_digit) {
-            let mut others = vec![format!("{}e{}", part[0] as char, part.len() - 1)];
-            others.extend(power_of_two(part));
-            let shorter = others.iter().filter(|it| it.len() < part.len());
-            edits.extend(shorter.map(|it| Edit::instead(range.clone(), it.as_bytes())));
-        }
-    }
-    edits
-}
-
-/// A number as a power of two, if it is one: limits often are, and few other numbers do in their place.
-fn power_of_two(digits: &[u8]) -> Option<String> {
-    let value: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    value.is_power_of_two().then(|| format!("2^{}", value.trailing_zeros()))
 }
 
 /// The words of a text, in order.
@@ -89,7 +107,7 @@ fn is_name(word: &[u8]) -> bool {
     !word[0].is_ascii_digit()
 }
 
-pub(super) fn other_words(bytes: &[u8]) -> Vec<Edit> {
+fn other_words(bytes: &[u8]) -> Vec<Edit> {
     let words = all_words(bytes);
     if words.len() > MOST_IN_PAIRS {
         return Vec::new();
@@ -104,13 +122,15 @@ pub(super) fn other_words(bytes: &[u8]) -> Vec<Edit> {
     edits
 }
 
-pub(super) fn inlined(bytes: &[u8]) -> Vec<Edit> {
+fn inlined(bytes: &[u8]) -> Vec<Edit> {
     let (tokens, words) = (tokens(bytes), all_words(bytes));
     if words.len() > MOST_IN_PAIRS {
         return Vec::new();
     }
-    let quoted =
-        bracketed(bytes).into_iter().filter(|part| matches!(bytes[part.start], b'"' | b'\''));
+    let quoted = bracketed(bytes)
+        .into_iter()
+        .map(|part| part.whole)
+        .filter(|it| matches!(bytes[it.start], b'"' | b'\''));
     let numbers = words.iter().filter(|word| !is_name(&bytes[(*word).clone()])).cloned();
     let mut edits = Vec::new();
     for value in quoted.chain(numbers) {
@@ -127,7 +147,7 @@ pub(super) fn inlined(bytes: &[u8]) -> Vec<Edit> {
     edits
 }
 
-pub(super) fn mentions(bytes: &[u8]) -> Vec<Edit> {
+fn mentions(bytes: &[u8]) -> Vec<Edit> {
     if all_words(bytes).len() > MOST_IN_PAIRS {
         return Vec::new();
     }
@@ -200,49 +220,37 @@ fn in_place_of(
 
 #[cfg(test)]
 mod tests {
-    use super::super::edits::Class;
-    use super::super::edits::tests::after;
+    use super::*;
+    use crate::passes::tests::after;
 
     #[test]
     fn a_name_is_the_same_everywhere() {
         assert_eq!(
-            after(Class::Words, b"name=1;name+nam"),
+            after(&Words, b"name=1;name+nam"),
             ["=1;+nam", "n=1;n+nam", "na=1;na+nam", "nam=1;nam+nam"]
         );
-        assert!(after(Class::Words, b"one two").is_empty());
-    }
-
-    #[test]
-    fn words_and_calls_become_a_value() {
-        assert_eq!(after(Class::Instead(3), b"f() x"), ["1 x", "f(1"]);
-        assert_eq!(after(Class::Instead(3), b"f()x"), ["1x", "1 x", "f1"]);
-        let edits = Class::Instead(1).edits(b"name=v+123456");
-        let left: Vec<Vec<u8>> = edits.iter().map(|edit| edit.apply(b"name=v+123456")).collect();
-        let left: Vec<String> = left.iter().map(|it| String::from_utf8_lossy(it).into()).collect();
-        assert_eq!(left, ["1=v+123456", "name=1+123456", "name=v+1", "name=v+1e5"]);
-        assert_eq!(after(Class::Instead(1), b"65536"), ["1", "6e4", "2^16"]);
-        assert!(Class::Instead(1).edits(b"1 7 (").is_empty(), "numbers stay");
+        assert!(after(&Words, b"one two").is_empty());
     }
 
     #[test]
     fn one_name_may_do_for_another() {
-        assert_eq!(after(Class::OtherWords, b"long(v) + 12"), ["v(v) + 12", "long(v) + v"]);
-        assert!(after(Class::OtherWords, b"a + b").is_empty(), "neither is shorter");
+        assert_eq!(after(&OtherWords, b"long(v) + 12"), ["v(v) + 12", "long(v) + v"]);
+        assert!(after(&OtherWords, b"a + b").is_empty(), "neither is shorter");
     }
 
     #[test]
     fn a_name_goes_with_all_that_mentions_it() {
-        let left = after(Class::Mentions, b"new u;new tt;use u, tt");
+        let left = after(&Mentions, b"new u;new tt;use u, tt");
         assert!(left.contains(&"new tt;use  tt".to_owned()), "{left:?}");
         assert!(left.contains(&"new u;use u".to_owned()), "{left:?}");
-        assert!(after(Class::Mentions, b"one; two").is_empty());
+        assert!(after(&Mentions, b"one; two").is_empty());
     }
 
     #[test]
     fn a_value_takes_the_place_of_its_name() {
-        let left = after(Class::Inlined, b"x, i = 0, '12' f(i)");
+        let left = after(&Inlined, b"x, i = 0, '12' f(i)");
         assert!(left.contains(&" f('12')".to_owned()), "{left:?}");
-        assert!(after(Class::Inlined, b"f(i) '12'").is_empty(), "nothing else has the name");
-        assert!(after(Class::Inlined, b"i=12345;ii").is_empty());
+        assert!(after(&Inlined, b"f(i) '12'").is_empty(), "nothing else has the name");
+        assert!(after(&Inlined, b"i=12345;ii").is_empty());
     }
 }

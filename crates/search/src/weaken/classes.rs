@@ -11,11 +11,9 @@ use stunt_terms::{InputByte, Pool, Term};
 
 /// What a stretch of bytes may be instead of what it was.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum Class {
+pub(crate) enum Class {
     /// ASCII: where text must be UTF-8.
     Ascii,
-    /// ASCII that can be seen, and spaces.
-    Printable,
     /// Letters and digits.
     Alphanumeric,
     /// Digits.
@@ -24,10 +22,9 @@ pub(super) enum Class {
 
 impl Class {
     /// Its values.
-    pub(super) fn values(self) -> ByteSet {
+    pub(crate) fn values(self) -> ByteSet {
         match self {
             Class::Ascii => ByteSet::range(0, 0x7f),
-            Class::Printable => ByteSet::range(b' ', b'~'),
             Class::Alphanumeric => ByteSet::filter(|value| value.is_ascii_alphanumeric()),
             Class::Digits => ByteSet::range(b'0', b'9'),
         }
@@ -47,12 +44,12 @@ const KINDS: [fn(u8) -> bool; 8] = [
 ];
 
 /// The values of each kind.
-pub(super) fn kinds() -> impl Iterator<Item = ByteSet> {
+pub(crate) fn kinds() -> impl Iterator<Item = ByteSet> {
     KINDS.iter().map(ByteSet::filter)
 }
 
 /// Some values that stand for all of a kind: the first of it, and two others.
-pub(super) fn some_of(kind: &ByteSet) -> (ByteSet, ByteSet) {
+pub(crate) fn some_of(kind: &ByteSet) -> (ByteSet, ByteSet) {
     let last = kind.len().saturating_sub(1);
     let value =
         |rank: u32| kind.nth(rank).map_or(ByteSet::NONE, |value| ByteSet::range(value, value));
@@ -60,7 +57,7 @@ pub(super) fn some_of(kind: &ByteSet) -> (ByteSet, ByteSet) {
 }
 
 /// The neighbours of values that are known to do: the letter in the other case, the next number.
-pub(super) fn near(known: ByteSet) -> ByteSet {
+pub(crate) fn near(known: ByteSet) -> ByteSet {
     let mut values = ByteSet::NONE;
     for value in known.iter().take(4) {
         for near in
@@ -73,7 +70,7 @@ pub(super) fn near(known: ByteSet) -> ByteSet {
 }
 
 /// That a byte has one of these values.
-pub(super) fn literal(pool: &mut Pool, byte: InputByte, values: ByteSet) -> Term {
+pub(crate) fn literal(pool: &mut Pool, byte: InputByte, values: ByteSet) -> Term {
     let variable = pool.byte(byte);
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for value in values.iter() {

@@ -6,11 +6,9 @@
 //! any that comes from blanking the original, field by field. Where the filling goes is found by
 //! running the program: the more kinds of filler will do at a place, the less the program looks there.
 
-use stunt_terms::InputByte;
-
-use super::blank::Filler;
-use super::oracle::{Broken, Oracle};
-use super::shorten::tokens;
+use crate::blank::Filler;
+use crate::oracle::{Broken, Oracle};
+use crate::passes::units::tokens;
 
 /// What is tried, the freest first.
 const FILLERS: [Filler; 7] = [
@@ -44,8 +42,7 @@ pub fn pad(
         let Some(left) = runs.checked_sub(FILLERS.len() as u64).filter(|_| !over()) else { break };
         runs = left;
         let filled = |filler: &Filler| {
-            let filling = (place..place + missing)
-                .map(|at| filler.at(InputByte::new(source as u16, at as u32)));
+            let filling = (place..place + missing).map(|at| filler.at((source, at)));
             let mut input = short.to_vec();
             input[source].splice(place..place, filling);
             input

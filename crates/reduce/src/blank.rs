@@ -7,46 +7,26 @@
 //! blank yet are tried, wide ones first; a window takes with it what lies between, so that what only
 //! goes together (an opening and a closing quote) goes together.
 //!
-//! Neither filler is the best for all: where mixed text will do, the program does not look, while a
-//! letter may turn markup into one long name that has to be the same wherever it stands; but a name
-//! is better than markup where text would be an error.
 
-use stunt_terms::InputByte;
+use crate::oracle::{AT_ONCE, Broken, Oracle};
+use crate::sums::{Sum, sums};
 
-use super::oracle::{AT_ONCE, Broken, Oracle};
-use super::sums::{Sum, sums};
+/// A byte of an input: of which source, and where in it.
+pub type At = (usize, usize);
 
 /// What bytes are blanked with, each where those before do not do.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fillers {
-    /// A letter, a digit, a space, a zero, a one where there are zeros already, a digit in the place of letters
-    /// and digits alone.
-    Letters,
-    /// Mixed text, and only where that will not do the others.
-    Text,
-}
-
-impl Fillers {
-    fn all(self) -> &'static [Filler] {
-        const ALL: [Filler; 7] = [
-            Filler::Text,
-            Filler::Byte(b'a'),
-            Filler::Byte(b'0'),
-            Filler::Byte(b' '),
-            Filler::Byte(0),
-            Filler::Byte(1),
-            Filler::Digit,
-        ];
-        match self {
-            Fillers::Text => &ALL,
-            Fillers::Letters => &ALL[1..],
-        }
-    }
-}
+const FILLERS: [Filler; 6] = [
+    Filler::Byte(b'a'),
+    Filler::Byte(b'0'),
+    Filler::Byte(b' '),
+    Filler::Byte(0),
+    Filler::Byte(1),
+    Filler::Digit,
+];
 
 /// What takes the place of bytes that are not needed.
 #[derive(Clone, Copy)]
-pub(super) enum Filler {
+pub(crate) enum Filler {
     /// Letters, digits, spaces and marks, as they come; two texts that have nothing in common.
     Text,
     /// The other of the two texts.
@@ -62,9 +42,10 @@ const TEXT: &[u8; 64] = b"aZ3 kGQ7xBd mT9IeJ2 wR5YnC8fhL4 sV6pgD1 yF0juP lS rN c
 
 impl Filler {
     /// What it puts at a place.
-    pub(super) fn at(self, byte: InputByte) -> u8 {
+    pub(crate) fn at(self, byte: At) -> u8 {
         // A fixed rule, so that runs can be repeated; multiplying spreads what lies side by side.
-        let spread = (byte.offset ^ u32::from(byte.source) << 16).wrapping_mul(0x9e37_79b1);
+        let (source, offset) = (byte.0 as u32, byte.1 as u32);
+        let spread = (offset ^ source << 16).wrapping_mul(0x9e37_79b1);
         match self {
             Filler::Text => TEXT[(spread >> 26) as usize],
             Filler::OtherText => TEXT[(spread.wrapping_mul(0x85eb_ca6b) >> 26) as usize],
@@ -74,16 +55,11 @@ impl Filler {
     }
 
     /// What it puts at a place where something was.
-    fn instead_of(self, was: u8, byte: InputByte) -> u8 {
+    fn instead_of(self, was: u8, byte: At) -> u8 {
         match self {
             Filler::Digit if !was.is_ascii_alphanumeric() => was,
             _ => self.at(byte),
         }
-    }
-
-    /// What has to do as well before a window counts as blank.
-    pub(super) fn check(self) -> Option<Filler> {
-        matches!(self, Filler::Text).then_some(Filler::OtherText)
     }
 }
 
@@ -100,8 +76,7 @@ const NARROW: usize = 8;
 /// The program cannot be run.
 pub fn blank(
     input: &[Vec<u8>],
-    hidden: &[InputByte],
-    fillers: Fillers,
+    hidden: &[At],
     oracle: &mut dyn Oracle,
     mut runs: u64,
     over: &dyn Fn() -> bool,
@@ -115,7 +90,7 @@ pub fn blank(
         Filler::Digit => hidden.len() <= SHORT,
         _ => true,
     };
-    for &filler in fillers.all().iter().filter(fitting) {
+    for &filler in FILLERS.iter().filter(fitting) {
         // One filler may undo nothing of another: what is blank stays as it is.
         loop {
             let before = done.iter().filter(|&&it| it).count();
@@ -131,16 +106,16 @@ pub fn blank(
 
 /// What may change: bytes, and with them the sums over them.
 struct Open<'a> {
-    hidden: &'a [InputByte],
+    hidden: &'a [At],
     /// By their sources.
     sums: Vec<(usize, Sum)>,
 }
 
 impl<'a> Open<'a> {
-    fn new(input: &[Vec<u8>], hidden: &'a [InputByte]) -> Self {
+    fn new(input: &[Vec<u8>], hidden: &'a [At]) -> Self {
         let mut all = Vec::new();
         for (number, source) in input.iter().enumerate() {
-            let changes = |at: usize| hidden.contains(&InputByte::new(number as u16, at as u32));
+            let changes = |at: usize| hidden.contains(&(number, at));
             let found = sums(source).into_iter().filter(|sum| sum.place().all(changes));
             all.extend(found.map(|sum| (number, sum)));
         }
@@ -175,15 +150,7 @@ fn pass(
                 starts.iter().map(|&at| blanked(best, may_change, window(at), filler)).collect();
             *runs -= candidates.len() as u64;
             let results = oracle.fails(&candidates)?;
-            let mut first = results.iter().position(|&fails| fails);
-            if let (Some(at), Some(check)) = (first, filler.check()) {
-                *runs = runs.saturating_sub(1);
-                let other = blanked(best, may_change, window(starts[at]), check);
-                if !oracle.fails(&[other])?[0] {
-                    first = None;
-                }
-            }
-            match first {
+            match results.iter().position(|&fails| fails) {
                 Some(first) => {
                     let (from, to) = window(starts[first]);
                     *best = candidates.into_iter().nth(first).unwrap_or_default();
@@ -209,7 +176,7 @@ fn blanked(
 ) -> Vec<Vec<u8>> {
     let mut candidate = best.to_vec();
     for byte in &may_change.hidden[from..=to] {
-        let value = &mut candidate[usize::from(byte.source)][byte.offset as usize];
+        let value = &mut candidate[byte.0][byte.1];
         *value = filler.instead_of(*value, *byte);
     }
     for (source, sum) in &may_change.sums {
@@ -221,10 +188,10 @@ fn blanked(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::weaken::sums::crc32;
+    use crate::sums::crc32;
 
-    fn bytes(length: u32) -> Vec<InputByte> {
-        (0..length).map(|offset| InputByte::new(0, offset)).collect()
+    fn bytes(length: u32) -> Vec<At> {
+        (0..length as usize).map(|offset| (0, offset)).collect()
     }
 
     #[test]
@@ -238,7 +205,6 @@ mod tests {
         let blank = blank(
             std::slice::from_ref(&text),
             &bytes(text.len() as u32),
-            Fillers::Letters,
             &mut oracle,
             10_000,
             &|| false,
@@ -257,9 +223,9 @@ mod tests {
             input[0][21..25] == crc32(&input[0][2..21]).to_le_bytes() && input[0][2] == b's'
         };
         let hidden = bytes(text.len() as u32);
-        let blank = |hidden: &[InputByte], oracle: &mut dyn Oracle| {
+        let blank = |hidden: &[At], oracle: &mut dyn Oracle| {
             let input = std::slice::from_ref(&text);
-            let found = blank(input, hidden, Fillers::Letters, oracle, 10_000, &|| false);
+            let found = blank(input, hidden, oracle, 10_000, &|| false);
             found.expect("the closure cannot break").swap_remove(0)
         };
         let found = blank(&hidden, &mut oracle);
@@ -283,7 +249,7 @@ mod tests {
         let text = b"%C3%A9%C3%B6".to_vec();
         let hidden = bytes(text.len() as u32);
         let input = std::slice::from_ref(&text);
-        let found = blank(input, &hidden, Fillers::Letters, &mut oracle, 10_000, &|| false);
+        let found = blank(input, &hidden, &mut oracle, 10_000, &|| false);
         let found = found.expect("the closure cannot break");
         assert_eq!(String::from_utf8_lossy(&found[0]), "%11%11%11%1a");
     }
@@ -299,7 +265,6 @@ mod tests {
         let found = blank(
             std::slice::from_ref(&text),
             &bytes(text.len() as u32),
-            Fillers::Letters,
             &mut oracle,
             10_000,
             &|| false,

@@ -33,9 +33,9 @@ const LONGEST: usize = 4096;
 
 /// A part of an input with its sum behind it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Sum {
+pub(crate) struct Sum {
     /// What is summed; the sum is directly behind it.
-    pub(super) over: Range<usize>,
+    pub(crate) over: Range<usize>,
     kind: Kind,
     big_endian: bool,
 }
@@ -87,17 +87,17 @@ impl Kind {
 }
 
 /// The Adler-32 sum of some bytes.
-pub(super) fn adler32(bytes: &[u8]) -> u32 {
+pub(crate) fn adler32(bytes: &[u8]) -> u32 {
     Kind::Adler32.sum(bytes)
 }
 
 /// The CRC-32 of some bytes.
-pub(super) fn crc32(bytes: &[u8]) -> u32 {
+pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     Kind::Crc32.sum(bytes)
 }
 
 /// All sums of an input.
-pub(super) fn sums(bytes: &[u8]) -> Vec<Sum> {
+pub(crate) fn sums(bytes: &[u8]) -> Vec<Sum> {
     let mut found = Vec::new();
     if bytes.len() > LONGEST || bytes.len() < SHORTEST + WIDTH {
         return found;
@@ -127,17 +127,17 @@ pub(super) fn sums(bytes: &[u8]) -> Vec<Sum> {
 
 impl Sum {
     /// Where the sum stands.
-    pub(super) fn place(&self) -> Range<usize> {
+    pub(crate) fn place(&self) -> Range<usize> {
         self.over.end..self.over.end + WIDTH
     }
 
     /// The same sum over a part that lies elsewhere.
-    pub(super) fn moved(&self, over: Range<usize>) -> Sum {
+    pub(crate) fn moved(&self, over: Range<usize>) -> Sum {
         Sum { over, ..self.clone() }
     }
 
     /// Makes it right.
-    pub(super) fn repair(&self, bytes: &mut [u8]) {
+    pub(crate) fn repair(&self, bytes: &mut [u8]) {
         let sum = self.kind.sum(&bytes[self.over.clone()]);
         let stored = if self.big_endian { sum.to_be_bytes() } else { sum.to_le_bytes() };
         bytes[self.place()].copy_from_slice(&stored);

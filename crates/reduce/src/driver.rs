@@ -1,0 +1,435 @@
+//! The driver: tries what passes propose, and keeps what still fails.
+//!
+//! Coarse before fine, after A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing input"
+//! (2002): groups of lines, then of bytes, large ones first, so that an input of many megabytes is small after some
+//! hundred runs. What is left is short enough to try everything that often goes together, round after round, until
+//! nothing goes any more; what is dear to try comes when the rest is done. At last what must stay becomes plain.
+//!
+//! What always holds: the input in hand fails, as far as the oracle says. No candidate is run twice. How many are
+//! tried at once does not depend on the host, so the same oracle gives the same result everywhere.
+
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::{FxHashSet, FxHasher};
+
+use crate::blank::{At, blank};
+use crate::oracle::{AT_ONCE, Broken, Oracle};
+use crate::pass::Pass;
+use crate::passes::{
+    BracketPairs, Brackets, Bytes, Counted, Hoist, Inlined, Instead, Items, LinePairs, Lines,
+    Lower, Mentions, Numbers, OtherWords, Records, TokenPairs, Tokens, Window, Words, units,
+};
+use crate::streams::{self, Stream};
+use crate::sums::{Sum, sums};
+
+/// Groups of more bytes than this are only cut side by side; narrower ones wherever they begin.
+const WIDEST: usize = 16;
+/// How many tokens are cut wherever they begin: at first, and when that no longer helps.
+const FIRST_SIZES: [usize; 7] = [16, 11, 8, 6, 4, 2, 1];
+/// The most bytes that are cut wherever they begin.
+const WIDEST_WINDOW: usize = 6;
+/// The most tokens that become a plain number.
+const WIDEST_INSTEAD: usize = 4;
+/// After so many runs in a row by which nothing got smaller, no more is looked for: measured on all subjects, a
+/// byte that goes later than that costs more time than its eight bits are worth.
+const PATIENCE: u64 = 1500;
+
+/// What a reduction may take.
+#[derive(Clone, Copy)]
+pub struct Budget<'a> {
+    /// The most runs.
+    pub runs: u64,
+    /// Whether it is to end with what it has.
+    pub over: &'a dyn Fn() -> bool,
+    /// Families of passes that are left out, by name.
+    pub without: &'a [String],
+}
+
+/// What a reduction came to.
+pub struct Reduced {
+    /// The input, source by source.
+    pub input: Vec<Vec<u8>>,
+    /// How many runs it took.
+    pub runs: u64,
+}
+
+/// Reduces an input on which the program fails. Only sources that may change do.
+///
+/// # Errors
+/// The program cannot be run.
+pub fn reduce(
+    input: &[Vec<u8>],
+    may_change: &[bool],
+    oracle: &mut dyn Oracle,
+    budget: Budget<'_>,
+) -> Result<Reduced, Broken> {
+    let mut reduction = Reduction::new(input.to_vec(), oracle, budget);
+    for (source, _) in may_change.iter().enumerate().filter(|(_, may)| **may) {
+        reduction.source = source;
+        reduction.sums = sums(reduction.bytes());
+        reduction.coarsely()?;
+        reduction.pass(&Lower)?;
+        reduction.within_stream()?;
+        reduction.finely()?;
+        reduction.plainly()?;
+    }
+    let runs = budget.runs - reduction.left;
+    Ok(Reduced { input: reduction.best, runs })
+}
+
+/// An input on the way to a smaller one.
+struct Reduction<'a> {
+    best: Vec<Vec<u8>>,
+    /// The source that is reduced.
+    source: usize,
+    /// Its sums, which are kept right.
+    sums: Vec<Sum>,
+    oracle: &'a mut dyn Oracle,
+    budget: Budget<'a>,
+    /// Runs that are left.
+    left: u64,
+    /// Runs since something got smaller.
+    in_vain: u64,
+    /// Candidates that did not fail, by their hashes.
+    tried: FxHashSet<u64>,
+}
+
+impl<'a> Reduction<'a> {
+    /// Of the first source, without sums to keep.
+    fn new(best: Vec<Vec<u8>>, oracle: &'a mut dyn Oracle, budget: Budget<'a>) -> Self {
+        let (source, sums, tried) = (0, Vec::new(), FxHashSet::default());
+        Self { best, source, sums, oracle, budget, left: budget.runs, in_vain: 0, tried }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.best[self.source]
+    }
+
+    fn is_over(&self) -> bool {
+        self.left == 0 || (self.budget.over)()
+    }
+
+    fn is_left_out(&self, family: &str) -> bool {
+        self.budget.without.iter().any(|it| it == family)
+    }
+
+    /// Large parts first.
+    fn coarsely(&mut self) -> Result<(), Broken> {
+        let mut size = units::lines(self.bytes()).len() - 1;
+        while size > 0 {
+            self.pass(&Lines(size))?;
+            size = size.min(units::lines(self.bytes()).len().max(2) - 1) / 2;
+        }
+        self.pass(&LinePairs)?;
+        self.pass(&Records)?;
+        let mut size = self.bytes().len();
+        while size > WIDEST {
+            self.pass(&Bytes(size))?;
+            size = size.min(self.bytes().len()) / 2;
+        }
+        Ok(())
+    }
+
+    /// Everything of every small size, until nothing goes: what is needed may not be when other things
+    /// are gone.
+    fn finely(&mut self) -> Result<(), Broken> {
+        let stages = stages();
+        self.in_vain = 0;
+        'rounds: while self.in_vain < PATIENCE && !self.is_over() {
+            for stage in &stages {
+                let mut smaller = false;
+                for pass in stage {
+                    smaller |= self.pass(&**pass)?;
+                    if self.in_vain >= PATIENCE {
+                        return Ok(());
+                    }
+                }
+                if smaller {
+                    continue 'rounds;
+                }
+            }
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    /// What must stay becomes plain, where it can.
+    fn plainly(&mut self) -> Result<(), Broken> {
+        if self.is_left_out("plain") || self.is_over() {
+            return Ok(());
+        }
+        let own: Vec<At> = (0..self.bytes().len()).map(|at| (self.source, at)).collect();
+        let mut counted = Counting { oracle: self.oracle, runs: 0 };
+        let most = self.left.min(PATIENCE);
+        self.best = blank(&self.best, &own, &mut counted, most, self.budget.over)?;
+        self.left = self.left.saturating_sub(counted.runs);
+        Ok(())
+    }
+
+    /// Reduces the content of a compressed stream, and writes it anew without compression, if the input is smaller
+    /// then.
+    fn within_stream(&mut self) -> Result<(), Broken> {
+        if self.is_left_out("streams") || self.left == 0 {
+            return Ok(());
+        }
+        let Some(stream) = streams::first(self.bytes()) else { return Ok(()) };
+        let (input, sums) = (self.best.clone(), self.sums.clone());
+        let oracle = &mut *self.oracle;
+        let mut within =
+            Within { stream: &stream, input: &input, source: self.source, sums: &sums, oracle };
+        self.left -= 1;
+        if !within.fails(&[vec![stream.content.clone()]])?[0] {
+            return Ok(());
+        }
+        let budget = Budget { runs: self.left / 2, ..self.budget };
+        let mut content = Reduction::new(vec![stream.content.clone()], &mut within, budget);
+        content.coarsely()?;
+        content.finely()?;
+        self.left -= budget.runs - content.left;
+        let content = content.best.swap_remove(0);
+        let smaller = within.input(&content);
+        if smaller[self.source].len() < self.bytes().len() {
+            self.sums = stream.with(&content).sums(&sums);
+            self.best = smaller;
+        }
+        Ok(())
+    }
+
+    /// Tries every edit of a pass once. Whether one was made.
+    fn pass(&mut self, pass: &dyn Pass) -> Result<bool, Broken> {
+        if self.is_left_out(pass.family()) {
+            return Ok(false);
+        }
+        let mut edits = pass.edits(self.bytes());
+        let (mut next, mut smaller) = (0, false);
+        // Where one edit is made, the next one often is, too: those that were tried beside it are in vain.
+        let mut at_once = 1;
+        while next < edits.len() && !self.is_over() {
+            let (mut candidates, mut from) = (Vec::new(), Vec::new());
+            while next < edits.len() && candidates.len() < at_once.min(self.left as usize) {
+                let mut candidate = self.best.clone();
+                candidate[self.source] = edits[next].apply_with(self.bytes(), &self.sums);
+                if self.tried.insert(hash(&candidate)) {
+                    candidates.push(candidate);
+                    from.push(next);
+                }
+                next += 1;
+            }
+            self.left -= candidates.len() as u64;
+            self.in_vain += candidates.len() as u64;
+            let results = self.oracle.fails(&candidates)?;
+            let Some(first) = results.iter().position(|&fails| fails) else {
+                at_once = (at_once * 2).min(AT_ONCE);
+                continue;
+            };
+            for later in &candidates[first + 1..] {
+                // It was not wanted beside this one, but may be after it.
+                self.tried.remove(&hash(later));
+            }
+            let edit = &edits[from[first]];
+            let start = edit.start();
+            self.sums = edit.sums(&self.sums);
+            self.best = candidates.swap_remove(first);
+            (smaller, self.in_vain, at_once) = (true, 0, 1);
+            // What was behind the cut is at its place now.
+            edits = pass.edits(self.bytes());
+            next = edits.partition_point(|edit| edit.start() < start);
+        }
+        Ok(smaller)
+    }
+}
+
+/// The passes over what is small, the cheap ones first. After each stage that helped, all begins anew.
+fn stages() -> Vec<Vec<Box<dyn Pass>>> {
+    let boxed = |size: usize| -> Box<dyn Pass> { Box::new(Tokens(size)) };
+    let mut cheap: Vec<Box<dyn Pass>> = vec![Box::new(Brackets), Box::new(Hoist), Box::new(Items)];
+    cheap.extend(FIRST_SIZES.into_iter().map(boxed));
+    cheap.push(Box::new(Words));
+    let mut values: Vec<Box<dyn Pass>> = vec![Box::new(Numbers)];
+    values.extend((1..=WIDEST_INSTEAD).rev().map(|it| -> Box<dyn Pass> { Box::new(Instead(it)) }));
+    let windows = (1..=WIDEST_WINDOW).rev().map(|it| -> Box<dyn Pass> { Box::new(Window(it)) });
+    let others = (1..=WIDEST).rev().filter(|size| !FIRST_SIZES.contains(size)).map(boxed);
+    let mut dear: Vec<Vec<Box<dyn Pass>>> = vec![
+        vec![Box::new(Lines(1))],
+        vec![Box::new(Mentions)],
+        vec![Box::new(Inlined)],
+        // Not before: what a word brings with it goes more easily while it is what it was.
+        vec![Box::new(OtherWords)],
+        vec![Box::new(BracketPairs)],
+        vec![Box::new(Counted)],
+        vec![Box::new(LinePairs)],
+    ];
+    dear.extend((1..=WIDEST).map(|it| -> Vec<Box<dyn Pass>> { vec![Box::new(TokenPairs(it))] }));
+    let mut stages =
+        vec![cheap, values, vec![Box::new(Lower)], windows.collect(), others.collect()];
+    stages.extend(dear);
+    stages
+}
+
+fn hash(input: &[Vec<u8>]) -> u64 {
+    let mut hasher = FxHasher::default();
+    input.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Counts the runs of another.
+struct Counting<'a> {
+    oracle: &'a mut dyn Oracle,
+    runs: u64,
+}
+
+impl Oracle for Counting<'_> {
+    fn fails(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        self.runs += inputs.len() as u64;
+        self.oracle.fails(inputs)
+    }
+}
+
+/// The content of a stream, tried within its input.
+struct Within<'a> {
+    stream: &'a Stream,
+    /// The input with the stream as it was found.
+    input: &'a [Vec<u8>],
+    source: usize,
+    sums: &'a [Sum],
+    oracle: &'a mut dyn Oracle,
+}
+
+impl Within<'_> {
+    /// The input with another content of the stream.
+    fn input(&self, content: &[u8]) -> Vec<Vec<u8>> {
+        let mut input = self.input.to_vec();
+        let edit = self.stream.with(content);
+        input[self.source] = edit.apply_with(&self.input[self.source], self.sums);
+        input
+    }
+}
+
+impl Oracle for Within<'_> {
+    fn fails(&mut self, contents: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        let inputs: Vec<Vec<Vec<u8>>> = contents.iter().map(|it| self.input(&it[0])).collect();
+        self.oracle.fails(&inputs)
+    }
+
+    fn width(&self) -> usize {
+        self.oracle.width()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use flate2::Compression;
+    use flate2::read::ZlibDecoder;
+    use flate2::write::ZlibEncoder;
+
+    use super::*;
+    use crate::sums::crc32;
+
+    fn shortened(
+        input: &[&[u8]],
+        may: &[bool],
+        mut fails: impl FnMut(&[Vec<u8>]) -> bool,
+    ) -> Vec<Vec<u8>> {
+        let input: Vec<Vec<u8>> = input.iter().map(|part| part.to_vec()).collect();
+        let mut oracle = |input: &[Vec<u8>]| fails(input);
+        {
+            let budget = Budget { runs: 100_000, over: &|| false, without: &["plain".to_owned()] };
+            reduce(&input, may, &mut oracle, budget).expect("the closure cannot break").input
+        }
+    }
+
+    #[test]
+    fn what_the_failure_does_not_need_is_gone() {
+        let text = b"hello here, that is a bug, no?";
+        let found =
+            shortened(&[text], &[true], |input| input[0].windows(3).any(|part| part == b"bug"));
+        assert_eq!(found, [b"bug".to_vec()]);
+        // A failure that needs nothing needs no byte.
+        assert_eq!(shortened(&[text], &[true], |_| true), [Vec::<u8>::new()]);
+    }
+
+    #[test]
+    fn lines_go_as_a_whole() {
+        // Every line needs a colon, so no line goes byte by byte, but whole ones do.
+        let text: Vec<u8> =
+            (0..200).flat_map(|n| format!("key{n}: value{n}\n").into_bytes()).collect();
+        let mut count = 0;
+        let found = shortened(&[&text], &[true], |input| {
+            count += 1;
+            let well = input[0]
+                .split(|&byte| byte == b'\n')
+                .all(|line| line.is_empty() || line.contains(&b':'));
+            well && input[0].windows(7).any(|part| part == b"key117:")
+        });
+        assert_eq!(found, [b"key117:".to_vec()]);
+        assert!(count < 200, "{count} runs");
+    }
+
+    #[test]
+    fn pairs_that_go_together_go_in_groups() {
+        let found = shortened(&[b"()()()x()"], &[true], |input| {
+            let opened = input[0].iter().filter(|&&byte| byte == b'(').count();
+            let closed = input[0].iter().filter(|&&byte| byte == b')').count();
+            opened == closed && input[0].contains(&b'x')
+        });
+        assert!(found[0].contains(&b'x') && found[0].len() <= 3, "{} bytes", found[0].len());
+    }
+
+    #[test]
+    fn sums_stay_right_when_what_they_are_over_becomes_shorter() {
+        // A number, as many bytes and their sum; whoever reads it checks both.
+        let record = |text: &[u8]| {
+            let mut record = vec![text.len() as u8];
+            record.extend_from_slice(text);
+            record.extend(crc32(text).to_be_bytes());
+            record
+        };
+        let mut input = record(b"a long text with a bug somewhere in it");
+        input.extend(b"and more");
+        let found = shortened(&[&input], &[true], |input| {
+            let Some((&length, rest)) = input[0].split_first() else { return false };
+            let (length, has) =
+                (usize::from(length), |text: &[u8]| text.windows(3).any(|it| it == b"bug"));
+            rest.len() >= length + 4
+                && has(&rest[..length])
+                && rest[length..length + 4] == crc32(&rest[..length]).to_be_bytes()
+        });
+        assert_eq!(found, [record(b"bug")]);
+    }
+
+    #[test]
+    fn what_is_compressed_is_made_shorter_within() {
+        let text =
+            b"a long text, a very long text, with a bug somewhere in it, and more text".repeat(3);
+        let mut encoder = ZlibEncoder::new(b"head".to_vec(), Compression::best());
+        encoder.write_all(&text).expect("it is in memory");
+        let input = encoder.finish().expect("it is in memory");
+        let holds = |input: &[u8]| {
+            let mut text = Vec::new();
+            let stream = input.strip_prefix(b"head").unwrap_or_default();
+            ZlibDecoder::new(stream).read_to_end(&mut text).is_ok().then_some(text)
+        };
+        let found = shortened(&[&input], &[true], |input| {
+            holds(&input[0]).is_some_and(|text| text.windows(3).any(|it| it == b"bug"))
+        });
+        assert_eq!(holds(&found[0]).expect("it is a stream"), b"bug");
+        assert!(found[0].len() < input.len() && found[0].windows(3).any(|it| it == b"bug"));
+    }
+
+    #[test]
+    fn sources_that_must_not_change_do_not_and_runs_are_counted() {
+        let found = shortened(&[b"abc", b"abc"], &[false, true], |input| !input[1].is_empty());
+        assert_eq!(found[0], b"abc");
+        assert_eq!(found[1].len(), 1);
+        let mut count = 0;
+        let mut oracle = |input: &[Vec<u8>]| {
+            count += 1;
+            input[0].len() > 3
+        };
+        let budget = Budget { runs: 7, over: &|| false, without: &[] };
+        reduce(&[vec![0; 1000]], &[true], &mut oracle, budget).expect("it cannot break");
+        assert_eq!(count, 7);
+    }
+}
