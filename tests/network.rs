@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
-use stunt_native::{Command, Connection, Native, Private};
+use stunt_native::{Command, Native};
+use stunt_path::{Connection, Private};
 use stunt_record::{
     Copied, Draft, FailedIn, Incident, Kept, Maker, NotedEnding, NotedFailure, NotedFile,
     NotedSocket, NotedStdin, Program, Schema, Source, State, StdinKind, Store, Transport, Way,
@@ -227,7 +228,7 @@ fn an_incident_of_a_server_is_enough() {
     let mut command = Command::new(&program);
     command.arguments = vec!["8080".into(), "fork".into()];
     let connection = |bytes: &[u8]| Connection {
-        way: stunt_native::Way::Accepted,
+        way: stunt_path::Way::Accepted,
         port: None,
         bytes: bytes.into(),
         closes: false,

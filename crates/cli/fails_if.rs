@@ -3,8 +3,8 @@
 use std::str::FromStr;
 
 use regex::bytes::Regex;
-use stunt_native::{Ending, Run, failure_of_run};
-use stunt_path::Failure;
+use stunt_native::failure_of_run;
+use stunt_path::{Ending, Failure, Run};
 
 /// A condition on how a run ends.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ pub fn failure_of(run: &Run, fails_if: Option<&FailsIf>) -> Option<Failure> {
 mod tests {
     use std::time::Duration;
 
-    use stunt_native::Private;
+    use stunt_path::Private;
 
     use super::*;
 

@@ -6,11 +6,10 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use stunt_machine::Machine;
 use stunt_machine::linux::{Ending, Input, LimitReached, Limits, Setup};
-use stunt_machine::stack::{Module, Symbols};
 use stunt_machine::symbolic::{Relaxations, Symbolic};
-use stunt_native::{Private, Run};
-use stunt_path::{Failure, Original, Test, TestKind};
+use stunt_path::{Failure, Original, Run, Test, TestKind};
 use stunt_terms::{InputByte, Pool};
+use stunt_unwind::stack::{Module, Symbols};
 
 use crate::place::{self, MissingCall};
 use crate::subject::Subject;
@@ -108,7 +107,7 @@ pub fn follow_on(
         Ok(ending) => ending,
         Err(stopped) => return Ok(Err(stopped)),
     };
-    let failure = failure(&mut machine, ending);
+    let failure = machine.failure(ending, &Symbols::of_host());
     if let Some(failure) = &failure {
         machine.forget_aftermath(failure);
     }
@@ -123,7 +122,7 @@ pub fn follow_on(
         followed: symbolic.followed(),
         pool: symbolic.pool,
         failure,
-        ending: native_ending(ending).to_string(),
+        ending: ending.outward().to_string(),
         instructions,
         missing,
         seconds: begun.elapsed().as_secs_f64(),
@@ -144,7 +143,7 @@ pub fn texts_without_zeros(pool: &mut Pool, subject: &Subject) -> Vec<Test> {
     hidden.iter().filter(in_text).map(not_zero).collect()
 }
 
-/// Runs a subject in the machine on a double. The result is that of a native run.
+/// Runs a subject in the machine on a double.
 pub fn run_double(
     subject: &Subject,
     double: &[Vec<u8>],
@@ -162,11 +161,7 @@ pub fn run_double(
         Ok(ending) => ending,
         Err(stopped) => return Ok(Err(stopped)),
     };
-    let failure = failure(&mut machine, ending);
-    let files = machine.kernel().files();
-    let (stdout, stderr) = (Private::new(files.drain(1)), Private::new(files.drain(2)));
-    let ending = native_ending(ending);
-    Ok(Ok(Run { ending, failure, stdout, stderr, duration: begun.elapsed() }))
+    Ok(Ok(machine.left(ending, &Symbols::of_host(), begun.elapsed())))
 }
 
 fn start(subject: &Subject, setup: Setup, inputs: &[Input], symbolic: Symbolic) -> Result<Machine> {
@@ -212,21 +207,5 @@ fn to_end(machine: &mut Machine, subject: &Subject, begun: Instant) -> Result<En
                 "the machine does not have the instruction `{what}` (at {place})"
             )))
         }
-    }
-}
-
-fn failure(machine: &mut Machine, ending: Ending) -> Option<Failure> {
-    let symbols = Symbols::of_host();
-    machine.failure(ending, &symbols)
-}
-
-/// How the run ended, as if it had been a native one.
-pub fn native_ending(ending: Ending) -> stunt_native::Ending {
-    match ending {
-        Ending::Exited(code) => stunt_native::Ending::Exit(code),
-        Ending::Killed(signal) => stunt_native::Ending::Signal(signal.number as u8),
-        Ending::Idle => stunt_native::Ending::Idle,
-        // `to_end` makes something else of these.
-        Ending::Limit(_) | Ending::Unsupported(_) => stunt_native::Ending::TimedOut,
     }
 }

@@ -3,7 +3,7 @@
 
 use stunt_machine::Machine;
 use stunt_machine::linux::syscall_name;
-use stunt_machine::stack::{Frame, Symbols};
+use stunt_unwind::stack::{Frame, Symbols};
 
 /// A system call that the machine does not have.
 #[derive(Clone)]

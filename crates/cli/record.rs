@@ -9,7 +9,8 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use stunt_native::{Ending, NO_LEAKS, is_sanitized};
+use stunt_native::{NO_LEAKS, is_sanitized};
+use stunt_path::Ending;
 use stunt_record::{Draft, LARGEST_FILE, Last, ROOM, Recorded, Recording, Store};
 
 use crate::fails_if::{FailsIf, failure_of};

@@ -14,8 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 use stunt_client::TicketAddress;
-use stunt_native::{Copied, Ending, Run, containment};
-use stunt_path::Failure;
+use stunt_native::{Copied, containment};
+use stunt_path::{Ending, Failure, Run};
 use stunt_report::{Opened, Report, SourceName, visible};
 
 use crate::consent::{Runs, agree, announce};

@@ -18,7 +18,7 @@ use stunt_machine::Machine;
 use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{Allow, Config, Stream, User};
 use stunt_machine::linux::{Ending, Kernel, LimitReached, Limits, Setup, Signal, signal_name};
-use stunt_machine::stack::Symbols;
+use stunt_unwind::stack::Symbols;
 
 use crate::outcome::Outcome;
 use crate::place::{self, MissingCall};

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use stunt_machine::linux::fs::{Allow, Config, Stream};
-use stunt_machine::linux::{Input, InputPlace, Setup};
+use stunt_machine::linux::{Input, Setup};
 use stunt_native::{
     Command, Containment, Copied, InputFile, Manner, NO_LEAKS, Native, Stdin, is_sanitized,
 };
@@ -633,12 +633,14 @@ impl Subject {
             let place = match &source.name {
                 SourceName::File | SourceName::NumberedFile(_) => {
                     let path = file.as_deref().unwrap_or(Path::new(""));
-                    InputPlace::File(path.as_os_str().as_bytes().to_vec())
+                    stunt_path::Source::File(path.as_os_str().as_bytes().to_vec())
                 }
-                SourceName::Stdin => InputPlace::StandardInput,
-                SourceName::Argument(number) => InputPlace::Argument(*number as usize),
-                SourceName::Environment(name) => InputPlace::Variable(name.clone().into_bytes()),
-                SourceName::Socket(number) => InputPlace::Connection(*number as usize),
+                SourceName::Stdin => stunt_path::Source::StandardInput,
+                SourceName::Argument(number) => stunt_path::Source::Argument(*number as usize),
+                SourceName::Environment(name) => {
+                    stunt_path::Source::Variable(name.clone().into_bytes())
+                }
+                SourceName::Socket(number) => stunt_path::Source::Connection(*number as usize),
             };
             Input { place, public: public.clone() }
         });
@@ -777,11 +779,11 @@ fn unseen(incident: &Incident) -> String {
 }
 
 /// The other side of a connection that sends these bytes.
-fn other_side(connection: Connection, bytes: &[u8]) -> stunt_native::Connection {
-    stunt_native::Connection {
+fn other_side(connection: Connection, bytes: &[u8]) -> stunt_path::Connection {
+    stunt_path::Connection {
         way: match connection.way {
-            Way::Accepted => stunt_native::Way::Accepted,
-            Way::Made => stunt_native::Way::Made,
+            Way::Accepted => stunt_path::Way::Accepted,
+            Way::Made => stunt_path::Way::Made,
         },
         port: connection.port,
         bytes: bytes.into(),

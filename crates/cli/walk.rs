@@ -9,16 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
-use stunt_machine::linux::{Ending, Kernel};
-use stunt_machine::stack::{CallStack, Frame, Symbols};
 use stunt_machine::symbolic::Relaxations;
 use stunt_machine::{Following, Machine, Options};
-use stunt_native::{Private, Run};
-use stunt_path::{Execution, Failure, Original, Stop, Test, TestKind};
+use stunt_path::{Execution, Original, Run, Stop, Test, TestKind};
 use stunt_report::Source;
 use stunt_terms::{Pool, Support};
+use stunt_unwind::stack::{CallStack, Frame, Symbols};
 
-use crate::follow::{Stopped, native_ending};
+use crate::follow::Stopped;
 use crate::subject::Subject;
 
 /// The most bytes of a run that are shown.
@@ -43,7 +41,7 @@ enum Wish {
     End,
 }
 
-/// Walks to the end; the result is that of a native run, or nothing if the user has seen enough.
+/// Walks to the end; the result is the run, or nothing if the user has seen enough.
 pub fn walk(
     subject: &Subject,
     doubles: &[Vec<u8>],
@@ -57,15 +55,9 @@ pub fn walk(
     let seen: Arc<Mutex<Option<Run>>> = Arc::default();
     let judge = {
         let seen = Arc::clone(&seen);
-        move |ending: Ending, failure: Option<Failure>, kernel: &mut Kernel| {
-            let files = kernel.files();
-            let run = Run {
-                ending: native_ending(ending),
-                failure: failure.clone(),
-                stdout: Private::new(files.drain(1)),
-                stderr: Private::new(files.drain(2)),
-                duration: begun.elapsed(),
-            };
+        move |run: Run| {
+            let run = Run { duration: begun.elapsed(), ..run };
+            let failure = run.failure.clone();
             *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
             failure
         }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use stunt_native::Private;
+use stunt_path::Private;
 use stunt_record::{
     Copied, Draft, FailedIn, Incident, LARGEST_FILE, Maker, NotedEnding, NotedFailure, NotedFile,
     Schema, Source, State, Store, Word, own_program, program, user,

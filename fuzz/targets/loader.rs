@@ -14,13 +14,13 @@ use std::{
 };
 
 use libfuzzer_sys::fuzz_target;
+use stunt_unwind::stack::Symbols;
 use stunt_machine::{
     Machine,
     linux::{
         Limits, Setup,
         fs::{Allow, Config, Stream},
     },
-    stack::Symbols,
 };
 
 const MEMORY: u64 = 32 << 20;

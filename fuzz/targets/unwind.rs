@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/machine/tests/fuzzed/unwind.rs"]
+#[path = "../../crates/unwind/tests/fuzzed/unwind.rs"]
 mod check;
 
 fuzz_target!(|data: &[u8]| check::check(data));

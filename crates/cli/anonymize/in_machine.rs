@@ -6,21 +6,18 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use stunt_machine::linux::Limits;
-use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Again, Machine};
-use stunt_native::{Private, Run};
 use stunt_path::Failure;
 use stunt_reduce::{Broken, Oracle};
+use stunt_unwind::stack::Symbols;
 
 use super::job::Job;
 use super::oracle::Runner;
 use crate::fails_if::{FailsIf, failure_of};
-use crate::follow::native_ending;
 use crate::subject::Subject;
 
 /// A run that takes so many times as many instructions as on the original is given up.
@@ -112,7 +109,7 @@ impl Oracle for MachineOracle<'_> {
                             if !subject.can_be_given(input) {
                                 return false;
                             }
-                            let run = run(machine, input, limits);
+                            let run = machine.run(input, limits);
                             failure_of(&run, fails_if).as_ref() == Some(failure)
                         };
                         part.iter().map(fails).collect::<Vec<bool>>()
@@ -137,17 +134,9 @@ impl Runner for MachineOracle<'_> {
 
     fn agrees(&mut self) -> Result<bool, Broken> {
         let original = self.subject.original.reveal();
-        let (_, _, kernel) = self.machines[0].run(&original, self.limits);
-        let most = (PATIENCE * kernel.executed()).max(LEAST_INSTRUCTIONS);
+        self.machines[0].run(&original, self.limits);
+        let most = (PATIENCE * self.machines[0].kernel().executed()).max(LEAST_INSTRUCTIONS);
         self.limits = Limits { instructions: most.min(MOST_INSTRUCTIONS) };
         Ok(self.fails(&vec![original; STRANGERS + 1])?.iter().all(|&fails| fails))
     }
-}
-
-/// A run, as if it had been a native one.
-fn run(machine: &mut Again, input: &[Vec<u8>], limits: Limits) -> Run {
-    let (ending, failure, kernel) = machine.run(input, limits);
-    let files = kernel.files();
-    let (stdout, stderr) = (Private::new(files.drain(1)), Private::new(files.drain(2)));
-    Run { ending: native_ending(ending), failure, stdout, stderr, duration: Duration::ZERO }
 }

@@ -9,16 +9,14 @@ use anyhow::{Result, anyhow};
 use rand_chacha::ChaCha20Rng;
 use serde_json::{Value, json};
 use stunt_leakage::Bits;
-use stunt_machine::linux::{Ending, Kernel};
-use stunt_machine::stack::Symbols;
 use stunt_machine::{Following, Judge, Machine, Options};
-use stunt_native::{Private, Run};
-use stunt_path::{Failure, Test};
+use stunt_path::{Failure, Run, Test};
 use stunt_search::paths::{
     self, Found as Paths, Limits, Manner, Progress, ReapOptions, ReapRmOptions, RespaOptions, Task,
 };
 use stunt_search::{PathCondition, castro};
 use stunt_terms::{Pool, Term};
+use stunt_unwind::stack::Symbols;
 use tracing::{info, info_span};
 
 use super::Choice;
@@ -27,7 +25,7 @@ use super::job::{Found, Halt, Job, Proved};
 use super::stage::Stage;
 use super::starts::Start;
 use super::weakening::SLOW;
-use crate::follow::{Followed, native_ending, texts_without_zeros};
+use crate::follow::{Followed, texts_without_zeros};
 use crate::interrupt;
 
 /// What a search took and found, by name.
@@ -166,15 +164,7 @@ impl Job<'_> {
     /// What counts as the failure, if the user said so.
     fn judge(&self) -> Option<Box<Judge>> {
         let condition = self.fails_if.clone()?;
-        Some(Box::new(move |ending: Ending, _, kernel: &mut Kernel| {
-            let files = kernel.files();
-            let run = Run {
-                ending: native_ending(ending),
-                failure: None,
-                stdout: Private::new(files.drain(1)),
-                stderr: Private::new(files.drain(2)),
-                duration: Duration::ZERO,
-            };
+        Some(Box::new(move |run: Run| {
             condition.holds(&run).then(|| Failure::stated(condition.text()))
         }))
     }

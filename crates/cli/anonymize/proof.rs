@@ -10,8 +10,8 @@
 //! a program really fails on every input that is cut short.
 
 use anyhow::Result;
-use stunt_native::{Command, Copied, Ending, Outward, Run};
-use stunt_path::{Failure, FailureKind};
+use stunt_native::{Command, Copied, Outward};
+use stunt_path::{Ending, Failure, FailureKind, Run};
 use tracing::{debug, info};
 
 use super::job::{Halt, Job};

@@ -1,8 +1,8 @@
 //! What `stunt anonymize` prints: a summary in words, JSON for programs, figures of the run.
 
 use serde_json::{Value, json};
-use stunt_machine::stack::Symbols;
 use stunt_report::{Draw, summary, visible};
+use stunt_unwind::stack::Symbols;
 
 use super::Account;
 use super::job::Found;

@@ -17,9 +17,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use stunt_client::queue::Kind;
 use stunt_client::{Failure, Server, keep};
-use stunt_native::{Copied, Ending, containment};
+use stunt_native::{Copied, containment};
 use stunt_parcel::Digest;
 use stunt_parcel::messages::{KnownDouble, is_signature};
+use stunt_path::Ending;
 use stunt_report::{Limits, Opened, Report, SourceName, visible};
 
 use super::rehearsal::{ask_of, count_of};

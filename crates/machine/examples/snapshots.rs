@@ -7,13 +7,13 @@ use std::{fs, hint::black_box, sync::Arc, time::Instant};
 use stunt_machine::{
     Following, Machine, Options, Snapshot,
     linux::{
-        Ending, Input, InputPlace, LimitReached, Limits, Setup,
+        Ending, Input, LimitReached, Limits, Setup,
         fs::{Allow, Config},
     },
-    stack::Symbols,
 };
-use stunt_path::{Execution, Stop};
+use stunt_path::{Execution, Source, Stop};
 use stunt_terms::{Assignment, Pool};
+use stunt_unwind::stack::Symbols;
 
 /// Fills 50 MB, then writes to one page after the other, forever.
 const PROGRAM: &str = "
@@ -47,7 +47,7 @@ fn main() {
 fn nodes() {
     let text: Vec<u8> = (0..4_000u32).map(|at| b'a' + (at * 7 % 26) as u8).collect();
     let machine = perl(&[b"perl", b"-e", LETTERS.as_bytes(), &text]);
-    let inputs = [Input { place: InputPlace::Argument(3), public: Vec::new() }];
+    let inputs = [Input { place: Source::Argument(3), public: Vec::new() }];
     let (mut pool, input) = (Pool::new(), Assignment::from_bytes(text));
     let (symbols, options) = (Arc::new(Symbols::of_host()), Options::default());
     let mut run = Following::start(machine, &inputs, &input, symbols, options, &mut pool)

@@ -5,14 +5,14 @@
 //! before it reads it is how long it is; so only inputs of the same lengths are run from there, and
 //! all others from the start. Nothing is followed: failures are seen, tests are not.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
-use stunt_path::Failure;
+use stunt_path::Run;
+use stunt_unwind::stack::Symbols;
 
 use crate::{
     Machine,
     linux::{Ending, Kernel, LimitReached, Limits},
-    stack::Symbols,
     symbolic::Symbolic,
 };
 
@@ -84,13 +84,9 @@ impl Again {
         self.before.as_ref().is_some_and(|(_, lengths)| same(lengths))
     }
 
-    /// Runs on an input to the end, or to a limit. How it ended, and how it failed, if it did; the
-    /// kernel has the output.
-    pub fn run(
-        &mut self,
-        inputs: &[Vec<u8>],
-        limits: Limits,
-    ) -> (Ending, Option<Failure>, &mut Kernel) {
+    /// Runs on an input to the end, or to a limit.
+    pub fn run(&mut self, inputs: &[Vec<u8>], limits: Limits) -> Run {
+        let begun = Instant::now();
         let prepared = self.is_prepared(inputs);
         let moment = match &mut self.before {
             Some((before, _)) if prepared => before,
@@ -99,7 +95,11 @@ impl Again {
         self.machine.restore_to(&mut moment.kernel, &mut moment.symbolic);
         self.machine.kernel().replace_inputs(inputs, false);
         let ending = self.machine.run(limits);
-        let failure = self.machine.failure(ending, &self.symbols);
-        (ending, failure, self.machine.kernel())
+        self.machine.left(ending, &self.symbols, begun.elapsed())
+    }
+
+    /// The kernel after the last run.
+    pub fn kernel(&mut self) -> &mut Kernel {
+        self.machine.kernel()
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! code ──► cpu ◄── memory      bytes become operations once; operations run on slots and pages
-//!   └───────┴── linux ──► stack    system calls, files, signals; call stacks of what failed
+//!   └───────┴── linux ──► unwind   system calls, files, signals; call stacks of what failed
 //! ```
 //!
 //! Nothing here reaches outside: host files are read within what the caller allows, everything
@@ -15,13 +15,14 @@ mod again;
 pub mod code;
 pub mod cpu;
 mod execution;
-pub mod failure;
 mod jit;
+mod left;
 pub mod linux;
 mod machine;
 pub mod memory;
-pub mod stack;
+mod stopped;
 pub mod symbolic;
+mod tracer;
 
 pub use again::Again;
 pub use execution::{Following, Judge, Options};

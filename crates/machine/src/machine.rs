@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
-use stunt_path::{Failure, FailureKind};
+use stunt_path::{Failure, FailureKind, Run};
+use stunt_unwind::failure::{
+    Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
+};
+use stunt_unwind::stack::{CallStack, Frame, Module, Symbols};
 
 use crate::{
     code::slots,
     cpu::Cpu,
-    failure::{
-        Evidence, PanicSite, Scene, Status, Throws, at_stack_end, is_new_panic, judge, panic_site,
-    },
+    left::run_left,
     linux::{Ending, Engine, Input, Kernel, Limits, Mapped, Setup, errno::Errno, mapped_files},
     memory::AddressSpace,
-    stack::{CallStack, Frame, Module, Registers, Symbols},
+    stopped::StoppedThread,
     symbolic::{Symbolic, Throw},
+    tracer::Tracer,
 };
 
 /// A machine with one program, its children, and everything that they see.
@@ -37,6 +41,8 @@ use crate::{
 pub struct Machine {
     kernel: Kernel,
     engine: Engine,
+    /// What a followed run gathers.
+    symbolic: Option<Box<Symbolic>>,
 }
 
 /// The state of a machine at some moment. Small, and cheap to go on from.
@@ -48,7 +54,7 @@ impl Machine {
     /// # Errors
     /// The program cannot be started; the number is what `execve` would answer.
     pub fn new(setup: Setup) -> Result<Self, Errno> {
-        Ok(Self { kernel: Kernel::new(setup)?, engine: Engine::default() })
+        Ok(Self { kernel: Kernel::new(setup)?, engine: Engine::default(), symbolic: None })
     }
 
     /// Follows the inputs of a program that has not run yet: from now on runs gather tests.
@@ -57,20 +63,20 @@ impl Machine {
     /// One of the inputs does not exist.
     pub fn follow(&mut self, inputs: &[Input], symbolic: Symbolic) -> Result<(), Errno> {
         self.kernel.mark_inputs(inputs)?;
-        self.engine.symbolic = Some(Box::new(symbolic));
+        self.symbolic = Some(Box::new(symbolic));
         Ok(())
     }
 
     /// What a followed run has gathered.
     #[must_use]
     pub fn symbolic(&mut self) -> Option<&mut Symbolic> {
-        self.engine.symbolic.as_deref_mut()
+        self.symbolic.as_deref_mut()
     }
 
     /// Takes over what a followed run has gathered; from now on it is no longer followed.
     #[must_use]
     pub fn take_symbolic(&mut self) -> Option<Symbolic> {
-        self.engine.symbolic.take().map(|symbolic| *symbolic)
+        self.symbolic.take().map(|symbolic| *symbolic)
     }
 
     /// Runs to the end, or to a limit. After a limit of instructions it can go on.
@@ -81,7 +87,8 @@ impl Machine {
     /// Runs like [`Self::run`]; `watch` sees the kernel after every turn of a thread, for output
     /// that is to be shown as it comes.
     pub fn run_watched(&mut self, limits: Limits, watch: &mut dyn FnMut(&mut Kernel)) -> Ending {
-        self.kernel.run(&mut self.engine, limits, watch)
+        let tracer = self.symbolic.as_deref_mut().map(|symbolic| symbolic as &mut dyn Tracer);
+        self.kernel.run(&mut self.engine, tracer, limits, watch)
     }
 
     /// The state now. It costs by what was written since the last one, not by the size of the
@@ -99,7 +106,7 @@ impl Machine {
     /// Goes over to a followed run at some moment. What was compiled stays.
     pub(crate) fn restore_to(&mut self, kernel: &mut Kernel, symbolic: &mut Symbolic) {
         self.kernel = kernel.fork();
-        self.engine.symbolic = Some(Box::new(symbolic.fork()));
+        self.symbolic = Some(Box::new(symbolic.fork()));
     }
 
     /// The kernel: files, output, figures.
@@ -121,8 +128,15 @@ impl Machine {
     /// How a followed run failed, if it did.
     #[must_use]
     pub fn failure(&mut self, ending: Ending, symbols: &Symbols) -> Option<Failure> {
-        let thrown = self.engine.symbolic.as_deref_mut().map(Symbolic::thrown);
+        let thrown = self.symbolic.as_deref_mut().map(Symbolic::thrown);
         failure_of(&mut self.kernel, thrown, ending, symbols, &mut read_modules)
+    }
+
+    /// What a run left behind that ended so after this time. Takes what it printed.
+    #[must_use]
+    pub fn left(&mut self, ending: Ending, symbols: &Symbols, duration: Duration) -> Run {
+        let failure = self.failure(ending, symbols);
+        run_left(&mut self.kernel, ending, failure, duration)
     }
 
     /// The kernel, to run in another way.
@@ -132,7 +146,7 @@ impl Machine {
 
     /// Forgets the tests of a followed run that came after its failure was certain.
     pub fn forget_aftermath(&mut self, failure: &Failure) {
-        let Some(symbolic) = &mut self.engine.symbolic else { return };
+        let Some(symbolic) = &mut self.symbolic else { return };
         let certain = match failure.kind {
             FailureKind::Panic | FailureKind::Exception => {
                 let thrown = symbolic.thrown();
@@ -264,16 +278,7 @@ impl Moment {
 }
 
 fn moment(symbols: &Symbols, cpu: &Cpu, space: &mut AddressSpace, modules: &[Module]) -> Moment {
-    let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
-    let stack = symbols.call_stack(&registers_at(cpu, cpu.rip()), &mut memory, modules);
-    Moment { stack, site: panic_site(cpu.get(slots::RSP), &mut memory, modules) }
-}
-
-/// The registers of a processor, as stacks are walked with them, at an instruction.
-pub(crate) fn registers_at(cpu: &Cpu, rip: u64) -> Registers {
-    let mut general = [0; 16];
-    for (slot, value) in general.iter_mut().enumerate() {
-        *value = cpu.get(slot as u8);
-    }
-    Registers::new(&general, rip)
+    let mut thread = StoppedThread::new(cpu, space);
+    let stack = symbols.call_stack(&mut thread, modules);
+    Moment { stack, site: panic_site(&mut thread, modules) }
 }

@@ -4,18 +4,20 @@
 //! A program that reads its input in every way there is, is run on inputs of equal and of other
 //! lengths; output, ending, failure and the number of instructions are those of fresh machines.
 
-use std::{fs, os::unix::ffi::OsStrExt as _, path::Path, process::Command, sync::Arc};
+use std::{
+    fs, os::unix::ffi::OsStrExt as _, path::Path, process::Command, sync::Arc, time::Duration,
+};
 
 use stunt_machine::{
     Again, Machine,
     linux::{
-        Ending, Input, InputPlace, Limits, Setup,
+        Input, Kernel, Limits, Setup, Signal,
         fs::{Allow, Config, Stream, User},
     },
-    stack::Symbols,
     symbolic::{Relaxations, Symbolic},
 };
-use stunt_path::{Failure, FailureKind};
+use stunt_path::{Ending, Failure, FailureKind, Private, Run, Source};
+use stunt_unwind::stack::Symbols;
 
 const LIMITS: Limits = Limits { instructions: 100_000_000 };
 
@@ -70,8 +72,10 @@ int main(int argc, char **argv) {
 struct End {
     ending: Ending,
     failure: Option<Failure>,
+    /// What killed it, with the address.
+    signal: Option<Signal>,
     executed: u64,
-    output: Vec<u8>,
+    output: Private,
 }
 
 /// The program before its first instruction, and its input.
@@ -92,7 +96,7 @@ fn machine(program: &Path, how: &str, file: &Path, bytes: &[u8], checked: bool) 
         environment: Vec::new(),
         memory: 512 << 20,
     };
-    let place = if how == "i" { InputPlace::StandardInput } else { InputPlace::File(own(file)) };
+    let place = if how == "i" { Source::StandardInput } else { Source::File(own(file)) };
     let mut symbolic = Symbolic::new(Relaxations::NONE);
     if checked {
         symbolic.check_memory();
@@ -103,12 +107,14 @@ fn machine(program: &Path, how: &str, file: &Path, bytes: &[u8], checked: bool) 
     machine
 }
 
-fn seen(
-    ending: Ending,
-    failure: Option<Failure>,
-    machine: &mut stunt_machine::linux::Kernel,
-) -> End {
-    End { ending, failure, executed: machine.executed(), output: machine.files().drain(1) }
+fn seen(run: Run, kernel: &mut Kernel) -> End {
+    End {
+        ending: run.ending,
+        failure: run.failure,
+        signal: kernel.crash().map(|crash| crash.signal),
+        executed: kernel.executed(),
+        output: run.stdout,
+    }
 }
 
 #[test]
@@ -138,12 +144,11 @@ fn runs_from_before_the_first_read_are_fresh_runs() {
                 again.go_on_before_input(&inputs, LIMITS);
             }
             prepared += usize::from(again.is_prepared(&inputs));
-            let (ending, failure, kernel) = again.run(&inputs, LIMITS);
-            let got = seen(ending, failure, kernel);
+            let got = seen(again.run(&inputs, LIMITS), again.kernel());
             let mut fresh = machine(&program, how, &file, &input, checked);
             let ending = fresh.run(LIMITS);
-            let failure = fresh.failure(ending, &symbols);
-            let wanted = seen(ending, failure, fresh.kernel());
+            let left = fresh.left(ending, &symbols, Duration::ZERO);
+            let wanted = seen(left, fresh.kernel());
             assert_eq!(got, wanted, "{how} on {input:?}");
             failures.extend(got.failure.map(|failure| failure.kind));
         }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use stunt_machine::linux::fs::{Allow, Config, Connection, Stream, Way};
-use stunt_machine::linux::{Ending, Input, InputPlace, Limits, Setup};
-use stunt_machine::stack::Symbols;
+use stunt_machine::linux::fs::{Allow, Config, Stream};
+use stunt_machine::linux::{Ending, Input, Limits, Setup};
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Following, Machine, Options};
-use stunt_path::{Execution, Stop};
+use stunt_path::{Connection, Execution, Source, Stop, Way};
 use stunt_terms::{Assignment, InputByte, Pool};
+use stunt_unwind::stack::Symbols;
 
 const MANNERS: [&str; 7] = ["single", "fork", "thread", "daemon", "epoll", "six", "sleepy"];
 
@@ -126,7 +126,7 @@ fn a_client_is_answered_whomever_it_asks() {
 }
 
 fn input(number: usize) -> Input {
-    Input { place: InputPlace::Connection(number), public: Vec::new() }
+    Input { place: Source::Connection(number), public: Vec::new() }
 }
 
 fn assignment(all: &[&[u8]]) -> Assignment {

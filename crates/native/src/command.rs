@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stunt_machine::linux::fs::Connection;
+use stunt_path::Connection;
 
 use crate::contain::Containment;
 

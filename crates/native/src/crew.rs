@@ -13,12 +13,13 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use stunt_path::Run;
+
 use crate::command::Command;
 use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
 use crate::loaded::Unfit;
-use crate::run::Run;
 use crate::watch::{Slot, attend};
 use crate::worker::Worker;
 

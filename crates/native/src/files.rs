@@ -9,9 +9,9 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
-use stunt_machine::failure::{PanicSite, Scene, panic_site, rethrow_ranges, throw_points};
-use stunt_machine::stack::{
-    CallStack, End, Limits, Mapping, Memory, Module, Registers, Source, Symbols, Trust, Walk,
+use stunt_unwind::failure::{PanicSite, Scene, panic_site, rethrow_ranges, throw_points};
+use stunt_unwind::stack::{
+    CallStack, End, Limits, Mapping, Module, ModuleSource, Symbols, Thread, Trust, Walk,
 };
 
 /// Stacks that are kept.
@@ -94,27 +94,21 @@ impl Files {
         modules
     }
 
-    /// A stopped thread: its stack, and where it panics, if its stack pointer is given to look.
+    /// A stopped thread: its stack, and where it panics, if it may be at the throw or abort of a panic.
     pub(crate) fn moment(
         &self,
-        registers: &Registers,
-        stack_pointer: Option<u64>,
-        memory: &mut Memory<'_>,
+        thread: &mut dyn Thread,
+        may_panic: bool,
         modules: &Modules,
     ) -> Moment {
-        let stack = self.stack(registers, memory, modules);
-        let site = stack_pointer.and_then(|at| panic_site(at, memory, &modules.list));
+        let stack = self.stack(thread, modules);
+        let site = may_panic.then(|| panic_site(thread, &modules.list)).flatten();
         Moment { stack, site }
     }
 
     /// The call stack of a stopped thread.
-    fn stack(
-        &self,
-        registers: &Registers,
-        memory: &mut Memory<'_>,
-        modules: &Modules,
-    ) -> Arc<CallStack> {
-        let walk = self.symbols.walk(registers, memory, &modules.list, Limits::default());
+    fn stack(&self, thread: &mut dyn Thread, modules: &Modules) -> Arc<CallStack> {
+        let walk = self.symbols.walk(thread, &modules.list, Limits::default());
         let steps = steps(&walk, modules);
         let mut stacks = self.stacks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(stack) = stacks.get(&steps) {
@@ -153,7 +147,7 @@ fn up_to_date<'a>(known: &'a mut FxHashMap<String, Known>, path: &str) -> Option
         let bytes: Arc<[u8]> = fs::read(path).ok()?.into();
         let unmoved = Module {
             path: path.into(),
-            source: Source::Bytes(Arc::clone(&bytes)),
+            source: ModuleSource::Bytes(Arc::clone(&bytes)),
             bias: 0,
             executable: Vec::new(),
         };

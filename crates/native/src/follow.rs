@@ -15,24 +15,18 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
-use stunt_machine::failure::{Evidence, Status, judge};
-use stunt_path::Failure;
+use stunt_path::{Ending, Failure};
+use stunt_tracee::{self as tracee, BIRTHS, Effect, Event, Memory, Onward, alive, is_gone};
+use stunt_unwind::failure::{Evidence, Status, judge};
 
 use crate::files::Files;
 use crate::filter::names_processes;
 use crate::harmless::Surroundings;
 use crate::late::{Arrival, Late, until_input};
 use crate::members::Members;
-use crate::os::{self, Event};
 use crate::peer::Processes;
-use crate::process::{self, Effect, Memory};
-use crate::run::Ending;
 use crate::watch::Clock;
-use crate::witness::{AtMark, Marks, Witness, alive, is_gone};
-
-/// Events by which a task tells that it has begun another.
-const BIRTHS: [i32; 3] =
-    [libc::PTRACE_EVENT_FORK, libc::PTRACE_EVENT_VFORK, libc::PTRACE_EVENT_CLONE];
+use crate::witness::{AtMark, Marks, Witness};
 
 /// Signals that kill a process because of what it did itself.
 const FAILS: [i32; 8] = [
@@ -94,18 +88,18 @@ impl<'a> Follow<'a> {
         processes: Option<Arc<Processes>>,
     ) -> io::Result<Self> {
         // Started programs stop at once; until then there is nothing to look at.
-        match os::wait(Some(first))? {
+        match tracee::wait(Some(first))? {
             Some((_, Event::Stopped(libc::SIGTRAP, _))) => {}
             _ => return Err(io::Error::other("it ended before it began")),
         }
-        os::tell_events(first, false)?;
+        tracee::tell_events(first, false)?;
         members.add(first);
         let witness = Witness::new(files, first)?;
         let network = processes.map(|processes| {
             processes.add(first);
             (processes, BTreeMap::new())
         });
-        os::go_on(first, 0)?;
+        tracee::go_on(first, Onward::Free, 0)?;
         let tasks = BTreeMap::from([(first, first)]);
         let (failure, alone, ended) = (None, true, None);
         Ok(Self { first, most_tasks, members, witness, tasks, failure, alone, network, ended })
@@ -156,7 +150,7 @@ impl<'a> Follow<'a> {
     }
 
     fn reaches_entry(&mut self) -> io::Result<bool> {
-        let stopped = os::wait(Some(self.first))?;
+        let stopped = tracee::wait(Some(self.first))?;
         if let Some((_, Event::Exited(_) | Event::Killed(_))) = stopped {
             // The number may be another's by now.
             self.tasks.clear();
@@ -188,12 +182,14 @@ impl<'a> Follow<'a> {
                 | Ending::TimedOut
                 | Ending::TooManyTasks
                 | Ending::TooMuchWritten
-                | Ending::TooMuchMemory,
+                | Ending::TooMuchMemory
+                | Ending::Deadlocked
+                | Ending::Unsupported,
             )
             | Err(_) => false,
         };
         for &task in self.tasks.keys() {
-            os::kill(task);
+            tracee::kill(task);
         }
         let alone = self.alone && by_itself && self.is_reaped();
         (ending.map(|ending| (ending, self.failure)), alone)
@@ -203,10 +199,10 @@ impl<'a> Follow<'a> {
     fn is_reaped(&mut self) -> bool {
         let first = self.first;
         while self.tasks.contains_key(&first) {
-            match os::wait(Some(first)) {
+            match tracee::wait(Some(first)) {
                 Ok(Some((_, Event::Stopped(..)))) => {
                     // On its way out.
-                    if os::go_on(first, 0).is_err_and(|error| !is_gone(&error)) {
+                    if tracee::go_on(first, Onward::Free, 0).is_err_and(|error| !is_gone(&error)) {
                         return false;
                     }
                 }
@@ -219,7 +215,7 @@ impl<'a> Follow<'a> {
 
     fn until_ending(&mut self, clock: &Clock) -> io::Result<Ending> {
         loop {
-            let Some((pid, event)) = os::wait(None)? else {
+            let Some((pid, event)) = tracee::wait(None)? else {
                 return self.ended.ok_or_else(|| io::Error::other("the process is gone"));
             };
             if let Event::Exited(_) | Event::Killed(_) = event {
@@ -274,7 +270,7 @@ impl<'a> Follow<'a> {
             Some(&process) => process,
             None => {
                 // A thread or process that has just begun.
-                let process = process::process_of(pid).unwrap_or(pid);
+                let process = tracee::process_of(pid).unwrap_or(pid);
                 self.tasks.insert(pid, process);
                 self.members.add(process);
                 self.alone = false;
@@ -328,13 +324,13 @@ impl<'a> Follow<'a> {
                 AtMark::Threw(signal) => {
                     if pid == self.first {
                         // A panic may be why it exits; its modules have to be looked at before.
-                        alive(os::tell_events(pid, true))?;
+                        alive(tracee::tell_events(pid, true))?;
                     }
                     return go_on(pid, signal);
                 }
             }
         }
-        match process::effect(pid, signal) {
+        match tracee::effect(pid, signal) {
             Effect::GoesOn => go_on(pid, signal),
             // Nobody is there to tell it to go on.
             Effect::Stops => go_on(pid, 0),
@@ -377,10 +373,10 @@ impl<'a> Follow<'a> {
     /// A task has begun another, which counts from now on: its parent may name it at once.
     fn is_born(&mut self, parent: i32) -> io::Result<()> {
         self.alone = false;
-        if let Some(child) = alive(os::event_message(parent))?
+        if let Some(child) = alive(tracee::event_message(parent))?
             && let Ok(child) = i32::try_from(child)
         {
-            let process = process::process_of(child).unwrap_or(child);
+            let process = tracee::process_of(child).unwrap_or(child);
             self.tasks.entry(child).or_insert(process);
             self.members.add(process);
             // Before its parent goes on: who waits for both to rest must see both.
@@ -396,7 +392,7 @@ impl<'a> Follow<'a> {
     /// A contained task makes a call that names a process: that must be one of the run, or the call
     /// fails.
     fn police(&self, pid: i32) -> io::Result<()> {
-        let mut registers = os::registers(pid)?;
+        let mut registers = tracee::registers(pid)?;
         let arguments = [registers.rdi, registers.rsi];
         let Some(named) = names_processes(registers.orig_rax, arguments) else { return Ok(()) };
         let ours = |named: i32| {
@@ -409,7 +405,7 @@ impl<'a> Follow<'a> {
         }
         registers.orig_rax = u64::MAX;
         registers.rax = i64::from(-libc::EPERM).cast_unsigned();
-        os::set_registers(pid, &registers)
+        tracee::set_registers(pid, &registers)
     }
 
     /// The first process runs another program from now on.
@@ -424,7 +420,7 @@ impl<'a> Follow<'a> {
     /// Kills what is left and waits for it.
     fn clear(&mut self) -> io::Result<()> {
         for &task in self.tasks.keys() {
-            os::kill(task);
+            tracee::kill(task);
         }
         kill_and_wait_for_all()
     }
@@ -433,11 +429,11 @@ impl<'a> Follow<'a> {
 /// Kills and waits for all that this thread follows. What was killed before dies of that.
 pub fn kill_and_wait_for_all() -> io::Result<()> {
     // What was started meanwhile stopped at once, and is met here.
-    while let Some((pid, event)) = os::wait(None)? {
+    while let Some((pid, event)) = tracee::wait(None)? {
         if let Event::Stopped(..) = event {
-            os::kill(pid);
+            tracee::kill(pid);
             // It may have stopped on its way out; otherwise it dies before it goes on.
-            alive(os::go_on(pid, 0))?;
+            alive(tracee::go_on(pid, Onward::Free, 0))?;
         }
     }
     Ok(())
@@ -445,5 +441,5 @@ pub fn kill_and_wait_for_all() -> io::Result<()> {
 
 /// Lets a thread go on; the run is not over.
 fn go_on(pid: i32, signal: i32) -> io::Result<Option<Ending>> {
-    alive(os::go_on(pid, signal)).map(|_| None)
+    alive(tracee::go_on(pid, Onward::Free, signal)).map(|_| None)
 }

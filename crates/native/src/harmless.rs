@@ -17,8 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use libc::c_long;
-
-use crate::process::Memory;
+use stunt_tracee::Memory;
 
 /// Where glibc keeps the number of a thread, from the thread's pointer on.
 pub const THREAD_NUMBER: u64 = 0x2d0;

@@ -12,10 +12,10 @@
 use std::io;
 
 use libc::user_regs_struct;
+use stunt_tracee::{self as tracee, AT_CALL, Event, Memory, Onward};
 
 use crate::harmless::{Call, Meaning, Surroundings, THREAD_NUMBER};
-use crate::os::{self, Event};
-use crate::process::{self, Memory};
+use crate::process;
 
 /// What a process takes for its number: more than the kernel gives (4,194,304), and less than 30 bits,
 /// which is what a mutex keeps and what Python has in one digit.
@@ -58,7 +58,7 @@ pub fn until_input(
     memory: &Memory,
     surroundings: &Surroundings,
 ) -> io::Result<Arrival> {
-    let thread = os::registers(process)?.fs_base;
+    let thread = tracee::registers(process)?.fs_base;
     if thread != 0 {
         // Mutexes take the number from here.
         let mut known = [0; 4];
@@ -74,7 +74,7 @@ pub fn until_input(
             Stop::Elsewhere => return Ok(Arrival::Elsewhere),
             Stop::Gone => return Ok(Arrival::Gone),
         }
-        let before = os::registers(process)?;
+        let before = tracee::registers(process)?;
         let mut instruction = [0; SYSCALL.len()];
         // Calls of another architecture have other numbers.
         if !memory.read(before.rip.wrapping_sub(2), &mut instruction) || instruction != SYSCALL {
@@ -91,11 +91,11 @@ pub fn until_input(
         match meaning {
             Meaning::Harmless | Meaning::TellsNumber => {}
             Meaning::NamesItself => {
-                os::set_registers(process, &user_regs_struct { rdi: 0, ..before })?;
+                tracee::set_registers(process, &user_regs_struct { rdi: 0, ..before })?;
             }
             Meaning::Own => {
                 let none = user_regs_struct { orig_rax: u64::MAX, ..before };
-                os::set_registers(process, &none)?;
+                tracee::set_registers(process, &none)?;
             }
         }
         match next_stop(process)? {
@@ -106,13 +106,13 @@ pub fn until_input(
         match meaning {
             Meaning::Harmless => {}
             Meaning::TellsNumber => {
-                let after = os::registers(process)?;
+                let after = tracee::registers(process)?;
                 let told = user_regs_struct { rax: STAND_IN.into(), ..after };
-                os::set_registers(process, &told)?;
+                tracee::set_registers(process, &told)?;
             }
             Meaning::NamesItself => {
-                let after = os::registers(process)?;
-                os::set_registers(process, &user_regs_struct { rdi: before.rdi, ..after })?;
+                let after = tracee::registers(process)?;
+                tracee::set_registers(process, &user_regs_struct { rdi: before.rdi, ..after })?;
             }
             Meaning::Own => {
                 let registers = user_regs_struct {
@@ -142,9 +142,9 @@ enum Stop {
 }
 
 fn next_stop(process: i32) -> io::Result<Stop> {
-    os::go_on_to_call(process)?;
-    Ok(match os::wait(Some(process))? {
-        Some((_, os::AT_CALL)) => Stop::AtCall,
+    tracee::go_on(process, Onward::ToCall, 0)?;
+    Ok(match tracee::wait(Some(process))? {
+        Some((_, AT_CALL)) => Stop::AtCall,
         Some((_, Event::Stopped(..))) => Stop::Elsewhere,
         Some((_, Event::Exited(_) | Event::Killed(_))) | None => Stop::Gone,
     })

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Command ──► check ──► follow (ptrace, one thread a run) ──► Run { ending, failure, output }
-//!                          │ process, files ──► stunt_machine::stack, failure
+//!                          │ stunt_tracee; process, files ──► stunt_unwind
 //! ```
 //!
 //! A run is stopped where it would die, and at the throws of panics and exceptions on the way; its
@@ -35,9 +35,9 @@ mod outward;
 mod peer;
 mod process;
 mod rest;
-mod run;
 mod sanitized;
 mod start;
+mod stopped;
 mod throwers;
 mod traceback;
 mod watch;
@@ -51,11 +51,7 @@ pub use error::Error;
 pub use files::Files;
 pub use native::Native;
 pub use needs::needs;
-pub use os::{Event, wait};
 pub use outward::Outward;
-pub use process::{Effect, effect, process_of};
-pub use run::{Ending, Private, Run};
 pub use sanitized::{NO_LEAKS, is_sanitized};
-pub use stunt_machine::linux::fs::{Connection, Way};
 pub use traceback::{failure_of_run, failure_of_script};
 pub use witness::{AtMark, Witness};

@@ -27,13 +27,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use stunt_tracee::{self as tracee, Event, Memory, Onward};
+
 use crate::command::{Command, Copied, Stdin};
 use crate::contain::Containment;
 use crate::follow::{Point, Waiting};
 use crate::harmless::THREAD_NUMBER;
 use crate::late::STAND_IN;
-use crate::os::{self, Event};
-use crate::process::Memory;
+use crate::os;
 use crate::watch::Ends;
 
 /// What stands where it waits: copies are made in a loop, of which each stops the process.
@@ -163,7 +164,7 @@ impl Loaded {
         let count =
             |what: &str| fs::read_dir(format!("/proc/{process}/{what}")).map(Iterator::count);
         let (registers, number_known) = match &waiting.point {
-            Point::Entry => (os::registers(process)?, process.cast_unsigned()),
+            Point::Entry => (tracee::registers(process)?, process.cast_unsigned()),
             Point::Input(late) => (late.registers, STAND_IN),
         };
         let number_at = match registers.fs_base {
@@ -248,17 +249,17 @@ impl Loaded {
             registers.rdi = flags as u64;
             [registers.rsi, registers.rdx, registers.r8] = [0; 3];
             registers.r10 = self.number_at;
-            os::set_registers(process, &registers)?;
+            tracee::set_registers(process, &registers)?;
             self.copies = true;
         }
-        os::go_on(process, 0)?;
+        tracee::go_on(process, Onward::Free, 0)?;
         expect(process, Event::Stopped(libc::SIGTRAP, libc::PTRACE_EVENT_FORK))?;
-        let copy = i32::try_from(os::event_message(process)?).map_err(io::Error::other)?;
+        let copy = i32::try_from(tracee::event_message(process)?).map_err(io::Error::other)?;
         match self.begin(copy) {
             Ok(memory) => Ok((copy, memory)),
             Err(error) => {
                 // Nobody has waited for its end: the number is still its own.
-                os::kill(copy);
+                tracee::kill(copy);
                 Err(error)
             }
         }
@@ -280,13 +281,13 @@ impl Loaded {
             }
         };
         let registers = libc::user_regs_struct { orig_rax: u64::MAX, ..registers };
-        os::set_registers(copy, &registers)?;
+        tracee::set_registers(copy, &registers)?;
         Ok(memory)
     }
 }
 
 fn expect(process: i32, expected: Event) -> io::Result<()> {
-    match os::wait(Some(process))? {
+    match tracee::wait(Some(process))? {
         Some((_, event)) if event == expected => Ok(()),
         _ => Err(io::Error::other("the process that is copied did something else")),
     }

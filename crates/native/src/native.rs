@@ -11,13 +11,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
+use stunt_path::Run;
+
 use crate::command::Command;
 use crate::crew::{Hand, Shared, work};
 use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
 use crate::loaded::Unfit;
-use crate::run::Run;
 
 /// Runs programs on the host.
 pub struct Native {

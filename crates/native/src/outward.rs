@@ -7,9 +7,8 @@
 
 use std::fmt;
 
-use stunt_path::Failure;
+use stunt_path::{Ending, Failure, Run};
 
-use crate::run::{Ending, Run};
 use crate::traceback::failure_of_run;
 
 /// A run, seen from outside.
@@ -77,7 +76,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::run::Private;
+    use stunt_path::Private;
 
     fn seen(ending: Ending, stderr: &str) -> Outward {
         Outward::of(&Run {

@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use stunt_machine::linux::fs::{Connection, Way};
+use stunt_path::{Connection, Way};
+use stunt_tracee as tracee;
 
 use crate::network::{self, Sockets, With};
 use crate::os;
@@ -52,7 +53,7 @@ impl Processes {
     pub fn add(&self, process: i32) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !all.contains_key(&process)
-            && let Ok(handle) = os::handle(process)
+            && let Ok(handle) = tracee::handle(process)
         {
             all.insert(process, handle);
         }
@@ -68,7 +69,11 @@ impl Processes {
     }
 
     fn kill(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).values().for_each(os::kill_by_handle);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .values()
+            .for_each(tracee::kill_by_handle);
     }
 }
 

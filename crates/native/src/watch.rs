@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use stunt_tracee as tracee;
+
 use crate::folders::holds_more;
 use crate::members::Members;
 use crate::os;
@@ -192,7 +194,7 @@ impl Watch {
     fn cut(&mut self, why: Cut) {
         if self.heard.cut.is_none() {
             self.heard.cut = Some(why);
-            os::kill_by_handle(&self.process);
+            tracee::kill_by_handle(&self.process);
         }
     }
 

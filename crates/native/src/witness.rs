@@ -11,15 +11,16 @@ use std::io;
 use std::ops::Range;
 use std::rc::Rc;
 
-use stunt_machine::failure::{
+use stunt_path::Failure;
+use stunt_tracee::{self as tracee, Event, Memory, Onward, alive};
+use stunt_unwind::failure::{
     Evidence, Exception, Status, Throws, at_stack_end, is_new_panic, judge,
 };
-use stunt_machine::stack::{Mapping, Registers};
-use stunt_path::Failure;
+use stunt_unwind::stack::{Mapping, Registers};
 
 use crate::files::{Files, Modules, Moment};
-use crate::os::{self, Event};
-use crate::process::{self, Memory};
+use crate::process;
+use crate::stopped::{StoppedThread, ThreadBefore};
 use crate::throwers::may_throw;
 
 /// The instruction that stops a thread which is followed.
@@ -169,7 +170,7 @@ impl<'a> Witness<'a> {
     /// # Errors
     /// It cannot be followed any more.
     pub fn at_mark(&mut self, thread: i32) -> io::Result<AtMark> {
-        let Some(mut registers) = alive(os::registers(thread))? else {
+        let Some(mut registers) = alive(tracee::registers(thread))? else {
             return Ok(AtMark::GoesOn(0));
         };
         let address = registers.rip.wrapping_sub(1);
@@ -177,7 +178,7 @@ impl<'a> Witness<'a> {
             let original = self.marks.entry.take().map_or(MARK, |entry| entry.original);
             self.memory.write(address, &[original])?;
             registers.rip = address;
-            alive(os::set_registers(thread, &registers))?;
+            alive(tracee::set_registers(thread, &registers))?;
             // Libraries that are loaded later are not covered.
             let modules = if self.most_throws.is_some() {
                 let mut mapped = process::mapped_files(self.process);
@@ -193,7 +194,7 @@ impl<'a> Witness<'a> {
         }
         if self.marks.unmarked.contains(&address) {
             registers.rip = address;
-            alive(os::set_registers(thread, &registers))?;
+            alive(tracee::set_registers(thread, &registers))?;
             return Ok(AtMark::GoesOn(0));
         }
         let Some(original) = self.original_at(address) else { return Ok(AtMark::Elsewhere) };
@@ -207,7 +208,7 @@ impl<'a> Witness<'a> {
         self.throws += 1;
         if self.most_throws.is_some_and(|most| self.throws >= most) {
             self.unmark()?;
-            alive(os::set_registers(thread, &registers))?;
+            alive(tracee::set_registers(thread, &registers))?;
             return Ok(AtMark::GoesOn(0));
         }
         let signal = step_over(thread, &self.memory, registers, original)?;
@@ -227,7 +228,7 @@ impl<'a> Witness<'a> {
     /// A thread of a process that this one forked stopped with `SIGTRAP`: that process has marks of
     /// its own, in the same places.
     pub(crate) fn at_mark_of_fork(&self, thread: i32) -> io::Result<AtMark> {
-        let Some(mut registers) = alive(os::registers(thread))? else {
+        let Some(mut registers) = alive(tracee::registers(thread))? else {
             return Ok(AtMark::GoesOn(0));
         };
         let address = registers.rip.wrapping_sub(1);
@@ -253,15 +254,16 @@ impl<'a> Witness<'a> {
     fn throws_now(&mut self, thread: i32, registers: &libc::user_regs_struct) {
         let stack_pointer = registers.rsp;
         let stack = self.memory.read_up_to(stack_pointer, COPIED);
-        let mut memory = |address: u64, bytes: &mut [u8]| self.memory.read(address, bytes);
-        let exception = Exception::read(registers.rdi, &mut memory);
+        let header = registers.rdi;
         let registers = process::for_walk(registers);
+        let mut thrower = StoppedThread { registers, memory: &self.memory };
+        let exception = Exception::read(header, &mut thrower);
         if stack.len() < COPIED {
             let left = Left::Copied { registers, stack_pointer, stack: stack.clone() };
             return self.thrown.threw(number(thread), exception, &stack, left);
         }
         let modules = self.modules();
-        let left = Left::Seen(self.moment(&registers, Some(stack_pointer), &modules));
+        let left = Left::Seen(self.moment(registers, true, &modules));
         self.thrown.threw(number(thread), exception, &stack, left);
     }
 
@@ -270,40 +272,16 @@ impl<'a> Witness<'a> {
         match left {
             Left::Seen(moment) => moment.clone(),
             Left::Copied { registers, stack_pointer, stack } => {
-                let stack_pointer = *stack_pointer;
-                let mut memory = |address: u64, bytes: &mut [u8]| {
-                    let from = address.checked_sub(stack_pointer);
-                    let from = from.and_then(|from| usize::try_from(from).ok());
-                    let end = from.and_then(|from| from.checked_add(bytes.len()));
-                    match from.zip(end).and_then(|(from, end)| stack.get(from..end)) {
-                        Some(copied) => bytes.copy_from_slice(copied),
-                        // A page that begins before the stack pointer, or is no stack at all.
-                        None => return self.beside(stack_pointer, stack, address, bytes),
-                    }
-                    true
-                };
-                self.files.moment(registers, Some(stack_pointer), &mut memory, modules)
+                let now = StoppedThread { registers: *registers, memory: &self.memory };
+                let mut then = ThreadBefore { now, start: *stack_pointer, stack };
+                self.files.moment(&mut then, true, modules)
             }
         }
     }
 
-    /// Reads what is not all in the copy of a stack: as it is now, with what is known of then.
-    fn beside(&self, start: u64, stack: &[u8], address: u64, bytes: &mut [u8]) -> bool {
-        if !self.memory.read(address, bytes) {
-            return false;
-        }
-        let end = address.saturating_add(bytes.len() as u64);
-        let (first, last) = (address.max(start), end.min(start + stack.len() as u64));
-        if first < last {
-            let from = &stack[(first - start) as usize..(last - start) as usize];
-            bytes[(first - address) as usize..(last - address) as usize].copy_from_slice(from);
-        }
-        true
-    }
-
-    fn moment(&self, registers: &Registers, top: Option<u64>, modules: &Modules) -> Moment {
-        let mut memory = |address: u64, bytes: &mut [u8]| self.memory.read(address, bytes);
-        self.files.moment(registers, top, &mut memory, modules)
+    fn moment(&self, registers: Registers, may_panic: bool, modules: &Modules) -> Moment {
+        let mut thread = StoppedThread { registers, memory: &self.memory };
+        self.files.moment(&mut thread, may_panic, modules)
     }
 
     fn modules(&mut self) -> Rc<Modules> {
@@ -320,15 +298,15 @@ impl<'a> Witness<'a> {
     /// # Errors
     /// The thread is gone.
     pub fn dies(&mut self, thread: i32, number: u8) -> io::Result<Option<Failure>> {
-        let registers = os::registers(thread)?;
+        let registers = tracee::registers(thread)?;
         let fault =
-            FAULTS.contains(&i32::from(number)).then(|| os::fault_address(thread)).flatten();
+            FAULTS.contains(&i32::from(number)).then(|| tracee::fault_address(thread)).flatten();
         let readable = |address: u64| self.memory.read(address, &mut [0]);
         let overflow = fault.is_some_and(|fault| at_stack_end(fault, registers.rsp, readable));
         let modules = self.modules();
         // A panic that may not be caught aborts.
-        let top = (i32::from(number) == libc::SIGABRT).then_some(registers.rsp);
-        let death = self.moment(&process::for_walk(&registers), top, &modules);
+        let may_panic = i32::from(number) == libc::SIGABRT;
+        let death = self.moment(process::for_walk(&registers), may_panic, &modules);
         let status = Status::Signal { number, overflow };
         let last = self.thrown.last_of(self::number(thread));
         Ok(self.judged(status, Some(&death), last, &modules))
@@ -363,7 +341,7 @@ impl<'a> Witness<'a> {
     /// The process is about to exit: its failure, if its first thread threw before.
     #[must_use]
     pub fn exits(&mut self) -> Option<Failure> {
-        let status = os::event_message(self.process).ok()?;
+        let status = tracee::event_message(self.process).ok()?;
         if status & 0x7f != 0 {
             return None;
         }
@@ -408,19 +386,19 @@ fn step_over(
     code[0] = original;
     if known && code == ENDBR64 {
         registers.rip += 4;
-        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+        return alive(tracee::set_registers(pid, &registers)).map(|_| 0);
     }
     if original == PUSH_RBP {
         let top = registers.rsp.wrapping_sub(8);
         memory.write(top, &registers.rbp.to_le_bytes())?;
         (registers.rsp, registers.rip) = (top, address + 1);
-        return alive(os::set_registers(pid, &registers)).map(|_| 0);
+        return alive(tracee::set_registers(pid, &registers)).map(|_| 0);
     }
     memory.write(address, &[original])?;
     let mut came = 0;
-    if alive(os::set_registers(pid, &registers))?.is_some() {
-        while alive(os::step(pid))?.is_some()
-            && let Some((_, Event::Stopped(signal, _))) = os::wait(Some(pid))?
+    if alive(tracee::set_registers(pid, &registers))?.is_some() {
+        while alive(tracee::go_on(pid, Onward::Step, 0))?.is_some()
+            && let Some((_, Event::Stopped(signal, _))) = tracee::wait(Some(pid))?
             && signal != libc::SIGTRAP
         {
             came = signal;
@@ -428,18 +406,4 @@ fn step_over(
     }
     memory.write(address, &[MARK])?;
     Ok(came)
-}
-
-/// Nothing if the process is gone, which the next wait tells.
-pub(crate) fn alive<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error) if is_gone(&error) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether an error says that there is no such process.
-pub(crate) fn is_gone(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(libc::ESRCH) || error.kind() == io::ErrorKind::NotFound
 }

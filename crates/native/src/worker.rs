@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use stunt_path::Failure;
+use stunt_path::{Ending, Failure, Private, Run};
+use stunt_tracee::{self as tracee, Event, Onward};
 
 use crate::check::{check, kind};
 use crate::command::{Command, Manner, Paths, Stdin};
@@ -27,9 +28,8 @@ use crate::harmless::Surroundings;
 use crate::loaded::{Key, Loaded, Unfit};
 use crate::members::Members;
 use crate::network::OwnNetwork;
-use crate::os::{self, Event};
+use crate::os;
 use crate::peer::{Peer, Prepared, Processes, Verdict};
-use crate::run::{Ending, Private, Run};
 use crate::start::{Cage, NoNetwork, Plan, start};
 use crate::watch::{Clock, Cut, Ends, Heard, Limits, Slot, Watch};
 
@@ -183,7 +183,7 @@ impl<'a> Worker<'a> {
         let watched = self.watch(command, first, members, &ends, clock);
         if watched.is_err() {
             // Without a handle nobody could end the run in time.
-            os::kill(-first);
+            tracee::kill(-first);
         }
         let ended = os::wait_plainly(first);
         let heard = self.slot.end().map_or_else(|| Ok(Heard::default()), Watch::finish);
@@ -209,8 +209,8 @@ impl<'a> Worker<'a> {
         let members = Arc::new(Members::default());
         let abandon = || {
             // Nobody has waited for it: the number is still its own.
-            os::kill(first);
-            let _ = os::wait(Some(first));
+            tracee::kill(first);
+            let _ = tracee::wait(Some(first));
         };
         let prepared = plan.network.as_ref().map(|network| {
             network.sockets().and_then(|sockets| Prepared::new(&command.connections, sockets))
@@ -228,7 +228,7 @@ impl<'a> Worker<'a> {
         })?;
         if let Err(source) = self.watch(command, first, members, ends, clock) {
             // Without a handle nobody could end the run in time.
-            os::kill(first);
+            tracee::kill(first);
             let _ = follow.finish(clock);
             return Err(not_followed(command, source));
         }
@@ -246,7 +246,7 @@ impl<'a> Worker<'a> {
         ends: &Arc<Ends>,
         clock: &Arc<Clock>,
     ) -> io::Result<()> {
-        let process = os::handle(process)?;
+        let process = tracee::handle(process)?;
         let folder = self.place.as_ref().filter(|_| command.has_own_folder());
         let folder = folder.map(|place| (place.path().to_owned(), command.disk));
         let most = match command.containment {
@@ -310,7 +310,7 @@ impl<'a> Worker<'a> {
         let (files, tasks) = (self.files, command.tasks);
         let follow = Follow::copy_of(waiting, files, process, memory, tasks, Arc::clone(&members));
         let watched = self.watch(command, process, members, &ends, clock);
-        if let Err(source) = watched.and_then(|()| os::go_on(process, 0)) {
+        if let Err(source) = watched.and_then(|()| tracee::go_on(process, Onward::Free, 0)) {
             self.slot.end();
             self.unload();
             return Some(Err(not_followed(command, source)));
@@ -348,7 +348,7 @@ impl<'a> Worker<'a> {
         let loaded = Loaded::new(key, waiting, descriptors, ends);
         let loaded = loaded.ok().flatten().filter(|_| silent);
         if loaded.is_none() {
-            os::kill(process);
+            tracee::kill(process);
             let _ = kill_and_wait_for_all();
         }
         loaded
@@ -357,7 +357,7 @@ impl<'a> Worker<'a> {
     /// Ends the process that is loaded, and whatever else this thread follows.
     fn unload(&mut self) {
         if let Some(loaded) = self.loaded.take() {
-            os::kill(loaded.waiting().process);
+            tracee::kill(loaded.waiting().process);
             // Everything dies that is waited for; what is gone already is no error.
             let _ = kill_and_wait_for_all();
         }

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
-use stunt_native::{Command, Containment, Ending, InputFile, Native, failure_of_script, find};
-use stunt_path::{Failure, FailureKind};
+use stunt_native::{Command, Containment, InputFile, Native, failure_of_script, find};
+use stunt_path::{Ending, Failure, FailureKind};
 
 const PATH: &str = "/usr/bin:/bin";
 

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use stunt_native::{Command, Containment, Copied, Ending, Native, find};
-use stunt_path::{Failure, FailureKind, Role};
+use stunt_native::{Command, Containment, Copied, Native, find};
+use stunt_path::{Ending, Failure, FailureKind, Role};
 
 /// The runs of `subjects.table`, as far as they are of interest here.
 struct Subject {

@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
-use stunt_native::Private;
-use stunt_path::Failure;
+use stunt_path::{Failure, Private};
 
 use crate::error::Error;
 use crate::failure::NotedFailure;

@@ -317,7 +317,7 @@ fn civil(days: u64) -> (u64, u64, u64) {
 pub(crate) mod tests {
     use std::os::unix::fs::PermissionsExt;
 
-    use stunt_native::Private;
+    use stunt_path::Private;
 
     use super::*;
     use crate::incident::{

@@ -168,33 +168,6 @@ fn values_that_never_fail_are_left_out() {
 }
 
 #[test]
-fn a_comparison_goes_together_with_what_made_it_necessary() {
-    // A word is needed only because a number is not large, and does harm if it is. What lies between is
-    // needed in any case, so that the two are never neighbours.
-    let bytes = b"\x40needed.word.word.word";
-    let mut pool = Pool::new();
-    let (number, limit) = (byte(&mut pool, 0), pool.constant(8, 0x80));
-    let mut conditions = vec![(pool.ult(number, limit), 100)];
-    for (&value, at) in bytes.iter().zip(0..).skip(1) {
-        let address = if at < 8 { 200 + u64::from(at) } else { 300 };
-        conditions.push((is(&mut pool, at, value), address));
-    }
-    let fails = |input: &[Vec<u8>]| {
-        let input = &input[0];
-        input[1..8] == bytes[1..8] && (input[0] < 0x80) == (input[8..] == bytes[8..])
-    };
-    for seed in 0..10 {
-        let tests: Vec<Test> = conditions.iter().copied().map(test).collect();
-        let (mut fails, mut rng) = (fails, ChaCha8Rng::seed_from_u64(seed));
-        let original = original(bytes);
-        let found =
-            weaken(&mut pool, &tests, &original, &mut fails, limits(), &mut rng, &mut |_| {});
-        let found = found.expect("a function can always be called").expect("the original fails");
-        assert!(found.measured.total.value() < 57.5, "{seed}: {}", found.measured.total);
-    }
-}
-
-#[test]
 fn what_chance_could_not_meet_is_kept() {
     // A checksum of sixteen bits over all others: random bytes never satisfy it.
     let mut bytes = b"some private text..".to_vec();

@@ -14,31 +14,38 @@
 //! Always: terms are those of the caller's pool, which is lent for the time of a call. Which input
 //! is worth a try is not known here.
 
+mod changes;
 mod digest;
 mod place;
 
 use std::{
     hash::{Hash, Hasher},
     sync::{Arc, Mutex, PoisonError},
+    time::Instant,
 };
 
 use rustc_hash::FxHasher;
-use stunt_path::{Execution, Failure, Junction, Node, Place, Stop, TestKind};
+use stunt_path::{Execution, Failure, Junction, Node, Place, Run, Stop, TestKind};
 use stunt_terms::{Assignment, Evaluator, Pool};
+use stunt_unwind::stack::{CallStack, Symbols};
 
 use crate::{
     Machine,
-    linux::{Ending, Engine, Input, Kernel, LimitReached, Limits, errno::Errno},
-    machine::{failure_of, registers_at},
-    stack::{CallStack, Symbols},
-    symbolic::{Relaxations, Symbolic, layers::Layers},
+    left::run_left,
+    linux::{
+        Ending, Engine, Input, Kernel, LimitReached, Limits, Pid, ThreadId, Tid, errno::Errno,
+    },
+    machine::failure_of,
+    stopped::StoppedThread,
+    symbolic::{NewValues, Relaxations, Symbolic, layers::Layers},
 };
+use changes::changes;
 use digest::Digests;
 use place::Places;
 
-/// What counts as a failure, if it is more or less than what the machine takes for one: how the run
-/// ended, the failure that the machine sees, and the kernel, which has the output.
-pub type Judge = dyn Fn(Ending, Option<Failure>, &mut Kernel) -> Option<Failure> + Send;
+/// What counts as a failure of a run, if it is more or less than what the machine takes for one. Runs
+/// last from the start of the first path on.
+pub type Judge = dyn Fn(Run) -> Option<Failure> + Send;
 
 /// How a program is followed from test to test.
 pub struct Options {
@@ -79,16 +86,17 @@ struct Shared {
     places: Places,
     instructions: u64,
     judge: Option<Box<Judge>>,
+    begun: Instant,
 }
 
 /// A program under way.
 pub struct Following {
     kernel: Kernel,
-    /// Terms, tests and what was learned; away only while it runs.
-    symbolic: Option<Box<Symbolic>>,
+    /// Terms, tests and what was learned.
+    symbolic: Box<Symbolic>,
     input: Arc<Assignment>,
     /// The thread that stands before a test.
-    thread: (u32, u32),
+    thread: ThreadId,
     /// The state before a system call that looked at what is followed.
     before_call: Option<Box<Kernel>>,
     stop: Stop,
@@ -134,12 +142,13 @@ impl Following {
             places: Places::default(),
             instructions: options.instructions,
             judge: options.judge,
+            begun: Instant::now(),
         };
         let mut following = Self {
             kernel,
-            symbolic: Some(Box::new(symbolic)),
+            symbolic: Box::new(symbolic),
             input,
-            thread: (0, 0),
+            thread: ThreadId { pid: Pid(0), tid: Tid(0) },
             before_call: None,
             stop: Stop::Ended(None),
             spot: 0,
@@ -165,7 +174,7 @@ impl Following {
     /// Instructions that were executed with terms on this path.
     #[must_use]
     pub fn followed(&self) -> u64 {
-        self.symbolic().followed()
+        self.symbolic.followed()
     }
 
     /// The kernel, to see what was printed.
@@ -181,19 +190,14 @@ impl Following {
         let address = junction.test.address;
         let shared = Arc::clone(&self.shared);
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let (pid, tid) = self.thread;
+        let ThreadId { pid, tid } = self.thread;
         let modules = shared.places.modules_of(&mut self.kernel, pid)?;
-        let before = self.symbolic.as_ref().and_then(|symbolic| symbolic.before());
+        let before = self.symbolic.before();
         let process = self.kernel.process_if_there(pid)?;
         let thread = process.threads.iter().find(|thread| thread.tid == tid)?;
-        let registers = registers_at(before.unwrap_or(&thread.cpu), address);
         let space = process.space.as_mut()?;
-        let mut memory = |address: u64, buffer: &mut [u8]| space.read(address, buffer).is_ok();
-        Some(shared.symbols.call_stack(&registers, &mut memory, &modules))
-    }
-
-    fn symbolic(&self) -> &Symbolic {
-        self.symbolic.as_ref().expect("it is away only while it runs")
+        let mut thread = StoppedThread::at(before.unwrap_or(&thread.cpu), address, space);
+        Some(shared.symbols.call_stack(&mut thread, &modules))
     }
 
     /// Does something with the pool and what is shared lent to it.
@@ -203,7 +207,7 @@ impl Following {
         let shared = &mut *shared;
         self.exchange(pool, shared);
         if !shared.evaluated.as_ref().is_some_and(|known| Arc::ptr_eq(known, &self.input)) {
-            self.symbolic.as_mut().expect("it is here").exchange_input(Arc::clone(&self.input));
+            self.symbolic.exchange_input(Arc::clone(&self.input));
             shared.evaluated = Some(Arc::clone(&self.input));
         }
         work(self, shared);
@@ -211,23 +215,21 @@ impl Following {
     }
 
     fn exchange(&mut self, pool: &mut Pool, shared: &mut Shared) {
-        let symbolic = self.symbolic.as_mut().expect("it is here");
+        let symbolic = &mut self.symbolic;
         symbolic.exchange(pool, &mut shared.sizes, &mut shared.evaluator);
     }
 
     /// Runs to the next stop.
     fn run(&mut self, shared: &mut Shared) {
         let engine = &mut shared.engine;
-        engine.symbolic = self.symbolic.take();
         engine.stopped = None;
         let limits = Limits { instructions: shared.instructions };
-        let ending = self.kernel.run(engine, limits, &mut |_| {});
-        self.symbolic = engine.symbolic.take();
+        let ending = self.kernel.run(engine, Some(&mut *self.symbolic), limits, &mut |_| {});
         self.before_call = engine.before_call.take();
         if let Some(thread) = engine.stopped {
             self.thread = thread;
         }
-        if self.symbolic().halted() {
+        if self.symbolic.halted() {
             self.look(shared);
         } else {
             self.stop = self.ended(ending, shared);
@@ -236,7 +238,7 @@ impl Following {
 
     /// Looks at the test that it stands before.
     fn look(&mut self, shared: &mut Shared) {
-        let symbolic = self.symbolic.as_mut().expect("it is here");
+        let symbolic = &mut self.symbolic;
         let Some((test, taken)) = symbolic.next_test() else { return };
         let before = symbolic.before();
         let place = shared.places.digest(
@@ -262,15 +264,17 @@ impl Following {
     fn ended(&mut self, ending: Ending, shared: &mut Shared) -> Stop {
         match ending {
             Ending::Exited(_) | Ending::Killed(_) | Ending::Idle => {
-                let thrown = self.symbolic.as_mut().expect("it is here").thrown();
+                let thrown = self.symbolic.thrown();
                 let thrown = Some(thrown);
-                let Shared { symbols, places, judge, .. } = shared;
+                let Shared { symbols, places, judge, begun, .. } = shared;
                 let failure =
                     failure_of(&mut self.kernel, thrown, ending, symbols, &mut |kernel, mapped| {
                         places.modules(kernel, mapped)
                     });
                 Stop::Ended(match judge {
-                    Some(judge) => judge(ending, failure, &mut self.kernel),
+                    Some(judge) => {
+                        judge(run_left(&mut self.kernel, ending, failure, begun.elapsed()))
+                    }
                     None => failure,
                 })
             }
@@ -291,13 +295,15 @@ impl Following {
 
     /// Goes back to before the unit that made the test.
     fn go_back(&mut self) {
-        let symbolic = self.symbolic.as_mut().expect("it is here");
+        let symbolic = &mut self.symbolic;
         match self.before_call.take() {
             Some(before) => {
                 self.kernel = *before;
                 symbolic.take_back();
             }
-            None => self.kernel.go_back(symbolic, self.thread),
+            None => {
+                self.kernel.take_back(self.thread, |cpu, space| symbolic.go_back(cpu, space));
+            }
         }
     }
 }
@@ -313,9 +319,9 @@ impl Execution for Following {
         }
         let count = self.met.get(&self.spot).copied().unwrap_or(0);
         self.met.insert(self.spot, count + 1);
-        self.symbolic.as_mut().expect("it is here").pass();
+        self.symbolic.pass();
         self.with(pool, |it, shared| {
-            if it.symbolic().halted() {
+            if it.symbolic.halted() {
                 it.look(shared);
             } else {
                 it.before_call = None;
@@ -325,10 +331,9 @@ impl Execution for Following {
     }
 
     fn fork(&mut self) -> Self {
-        let symbolic = self.symbolic.as_mut().expect("it is here");
         Self {
             kernel: self.kernel.fork(),
-            symbolic: Some(Box::new(symbolic.fork())),
+            symbolic: Box::new(self.symbolic.fork()),
             input: Arc::clone(&self.input),
             thread: self.thread,
             before_call: self.before_call.as_mut().map(|before| Box::new(before.fork())),
@@ -346,10 +351,13 @@ impl Execution for Following {
         self.go_back();
         let old = std::mem::replace(&mut self.input, Arc::new(input.clone()));
         self.with(pool, |it, shared| {
-            let symbolic = it.symbolic.as_mut().expect("it is here");
-            it.kernel.rebind(&old, &it.input, symbolic);
-            it.kernel.branch_again(symbolic, it.thread);
-            if symbolic.halted() {
+            let changes = changes(&old, &it.input);
+            let mut values = NewValues::new(&mut it.symbolic, &changes);
+            it.kernel.rebind(&changes, &it.input, &mut values);
+            if let Some(cpu) = it.kernel.cpu(it.thread) {
+                it.symbolic.branch_again(cpu);
+            }
+            if it.symbolic.halted() {
                 it.look(shared);
             } else {
                 it.run(shared);

@@ -12,12 +12,13 @@ use std::{
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use stunt_unwind::stack::{CallerRule, Module, Symbols};
+
 use crate::{
     code::slots,
     cpu::Cpu,
-    linux::{Kernel, Mapped, mapped_files},
+    linux::{Kernel, Mapped, Pid, ThreadId, mapped_files},
     memory::AddressSpace,
-    stack::{CallerRule, Module, Symbols},
 };
 
 /// How many frames are part of a place.
@@ -61,7 +62,7 @@ impl Places {
     }
 
     /// The modules of a process, by its number.
-    pub(super) fn modules_of(&mut self, kernel: &mut Kernel, pid: u32) -> Option<Arc<[Module]>> {
+    pub(super) fn modules_of(&mut self, kernel: &mut Kernel, pid: Pid) -> Option<Arc<[Module]>> {
         let space = kernel.process_if_there(pid)?.space.as_ref()?;
         let version = space.code_version();
         if let Some(modules) = self.versions.get(&version) {
@@ -84,7 +85,7 @@ impl Places {
         &mut self,
         kernel: &mut Kernel,
         symbols: &Symbols,
-        (pid, tid): (u32, u32),
+        ThreadId { pid, tid }: ThreadId,
         at: u64,
         before: Option<&Cpu>,
     ) -> u64 {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::{
-    Kernel,
+    Kernel, Pid, Tid,
     errno::Errno,
     fs::{Caller, FileId},
     kernel::Missing,
     modules::mapped_files,
     process::{Blocked, Process, Thread},
 };
-use crate::{memory::AddressSpace, symbolic::first_forbidden};
+use crate::memory::{AddressSpace, first_forbidden};
 
 /// How a system call ends.
 pub(crate) enum Flow {
@@ -39,8 +39,8 @@ impl From<Result<u64, Errno>> for Flow {
 /// A system call under way.
 pub(crate) struct Call<'a> {
     pub(crate) kernel: &'a mut Kernel,
-    pub(crate) pid: u32,
-    pub(crate) tid: u32,
+    pub(crate) pid: Pid,
+    pub(crate) tid: Tid,
     pub(crate) number: u64,
     pub(crate) arguments: [u64; 6],
 }

@@ -9,10 +9,11 @@ use std::{
     sync::Arc,
 };
 
-use stunt_terms::{Assignment, InputByte, Support, Term};
+use stunt_path::Source;
+use stunt_terms::{Assignment, InputByte, Support};
 
 use super::{
-    Kernel,
+    Kernel, Pid, ThreadId,
     errno::Errno,
     fs::{Caller, InodeId, Node, Object, Place, SourceId},
     kernel::FIRST_PID,
@@ -20,30 +21,16 @@ use super::{
     process::Process,
 };
 use crate::{
-    memory::Mark,
-    symbolic::{self, Meaning, Symbolic},
+    cpu::Cpu,
+    memory::{AddressSpace, Mark},
+    tracer::Values,
 };
-
-/// Where an input comes from.
-#[derive(Clone, PartialEq, Eq)]
-pub enum InputPlace {
-    /// A file, by its path in the machine.
-    File(Vec<u8>),
-    /// Standard input.
-    StandardInput,
-    /// An argument, by its number; 0 is the program's name.
-    Argument(usize),
-    /// The value of an environment variable.
-    Variable(Vec<u8>),
-    /// What the other side of a recorded connection sends, by its number.
-    Connection(usize),
-}
 
 /// An input; its number among the inputs is the number of its source in terms.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Input {
     /// Where it comes from.
-    pub place: InputPlace,
+    pub place: Source,
     /// Bytes that need not be hidden: they stay what they are.
     pub public: Vec<Range<u64>>,
 }
@@ -66,7 +53,7 @@ impl FileInput {
     pub(crate) fn mark(&self, offset: u64) -> Option<Mark> {
         let offset = u32::try_from(offset).ok()?;
         let hidden = !self.public.iter().any(|range| range.contains(&u64::from(offset)));
-        hidden.then(|| Meaning::Input(InputByte::new(self.source, offset)).mark())
+        hidden.then(|| Mark::of_input(InputByte::new(self.source, offset)))
     }
 }
 
@@ -104,25 +91,25 @@ impl Kernel {
         for (input, source) in inputs.iter().zip(0u16..) {
             let known = FileInput { source, public: input.public.clone().into() };
             match &input.place {
-                InputPlace::File(path) => {
+                Source::File(path) => {
                     files.insert(self.inode_of(path)?, known);
                 }
-                InputPlace::StandardInput => {
+                Source::StandardInput => {
                     let file = self.process(FIRST_PID).descriptors.get(0)?;
                     match self.files.description(file)?.object {
                         Object::Inode(inode) | Object::Feed(inode) => files.insert(inode, known),
                         _ => return Err(Errno::EBADF),
                     };
                 }
-                InputPlace::Connection(number) => {
+                Source::Connection(number) => {
                     let inode = self.files.connection_inode(*number).ok_or(Errno::EBADF)?;
                     files.insert(inode, known);
                 }
-                InputPlace::Argument(number) => {
+                Source::Argument(number) => {
                     let at = self.start_pointer(8 + 8 * *number as u64)?;
                     arguments.extend(self.mark_string(at, &known)?);
                 }
-                InputPlace::Variable(name) => {
+                Source::Variable(name) => {
                     let at = self.variable(name)?;
                     environment.extend(self.mark_string(at, &known)?);
                 }
@@ -141,9 +128,8 @@ impl Kernel {
 
     /// Whether a byte of an input has reached memory, or anything else than its own file.
     pub(crate) fn sees_input(&self) -> bool {
-        let in_memory = |process: &Process| {
-            process.space.as_ref().is_some_and(crate::memory::AddressSpace::sees_marks)
-        };
+        let in_memory =
+            |process: &Process| process.space.as_ref().is_some_and(AddressSpace::sees_marks);
         self.processes.0.values().any(in_memory)
             || self.files.has_marks_besides(|inode| self.inputs.files.contains_key(&inode))
     }
@@ -163,7 +149,7 @@ impl Kernel {
             cwd: process.cwd,
             umask: process.umask,
             pid: FIRST_PID,
-            tid: FIRST_PID,
+            tid: FIRST_PID.first_thread(),
             user: &self.user,
             processes: &self.processes,
         };
@@ -214,40 +200,40 @@ impl Kernel {
         Ok(bytes.filter_map(|(byte, offset)| Some((input.mark(offset)?, byte))).collect())
     }
 
-    /// Takes a thread back to before the unit whose tests it stands before.
-    pub(crate) fn go_back(&mut self, symbolic: &mut Symbolic, (pid, tid): (u32, u32)) {
+    /// Takes a thread back to an earlier instruction; `back` does that to its processor and memory.
+    pub(crate) fn take_back(
+        &mut self,
+        ThreadId { pid, tid }: ThreadId,
+        back: impl FnOnce(&mut Cpu, &mut AddressSpace),
+    ) {
         let Some(Process { space: Some(space), threads, .. }) = self.process_if_there(pid) else {
             return;
         };
         let Some(thread) = threads.iter_mut().find(|thread| thread.tid == tid) else { return };
         let after = thread.cpu.executed();
-        symbolic.go_back(&mut thread.cpu, space);
+        back(&mut thread.cpu, space);
         let undone = after - thread.cpu.executed();
         self.executed -= undone;
         self.clock.take_back(undone);
     }
 
-    /// Does the branch again that a thread stands behind, if it is one.
-    pub(crate) fn branch_again(&mut self, symbolic: &mut Symbolic, (pid, tid): (u32, u32)) {
-        let Some(process) = self.process_if_there(pid) else { return };
-        if let Some(thread) = process.thread(tid) {
-            symbolic.branch_again(&mut thread.cpu);
-        }
+    /// The processor of a thread, if it exists.
+    pub(crate) fn cpu(&mut self, ThreadId { pid, tid }: ThreadId) -> Option<&mut Cpu> {
+        Some(&mut self.process_if_there(pid)?.thread(tid)?.cpu)
     }
 
     /// The process with this number, if it exists.
-    pub(crate) fn process_if_there(&mut self, pid: u32) -> Option<&mut Process> {
+    pub(crate) fn process_if_there(&mut self, pid: Pid) -> Option<&mut Process> {
         self.processes.0.get_mut(&pid)
     }
 
-    /// Gives everything that depends on the input the value that it has for another one: files,
-    /// marked bytes, and slots, in all processes. `symbolic` knows the new input already.
-    pub(crate) fn rebind(&mut self, old: &Assignment, new: &Assignment, symbolic: &mut Symbolic) {
+    /// Gives everything that depends on the input the value that it has for another one, which differs
+    /// in these bytes: files, marked bytes, and slots, in all processes.
+    pub(crate) fn rebind(&mut self, changes: &Support, new: &Assignment, values: &mut dyn Values) {
         let inputs = Arc::clone(&self.inputs.files);
         for (&inode, input) in inputs.iter() {
-            let differing = differing(old.source(input.source), new.source(input.source));
-            let changed: Vec<(u64, u8)> = (differing.into_iter())
-                .map(|offset| InputByte::new(input.source, offset))
+            let changed: Vec<(u64, u8)> = (changes.iter())
+                .filter(|byte| byte.source == input.source)
                 .filter(|byte| self.is_original(inode, u64::from(byte.offset), input))
                 .map(|byte| (u64::from(byte.offset), new.get(byte)))
                 .collect();
@@ -256,45 +242,27 @@ impl Kernel {
                 self.exchange_source(inode);
             }
         }
-        let changes = changes(old, new);
-        let changed: Vec<Mark> = changes.iter().map(|byte| Meaning::Input(byte).mark()).collect();
+        let changed: Vec<Mark> = changes.iter().map(Mark::of_input).collect();
         let none = |marks: RangeInclusive<Mark>| {
             // The marks of input bytes come after all others, in the order of the bytes.
-            let input = matches!(Meaning::of(*marks.start()), Some(Meaning::Input(_)));
-            input && {
+            marks.start().input().is_some() && {
                 let first = changed.partition_point(|mark| mark < marks.start());
                 changed.get(first).is_none_or(|mark| mark > marks.end())
             }
         };
-        let written = self.files.give_values(|mark| match Meaning::of(mark)? {
-            Meaning::Input(byte) => Some(new.get(byte)),
-            Meaning::Piece(term, piece) => {
-                let depends = symbolic.depends_on(term, &changes);
-                depends.then(|| (symbolic.value(term) >> (8 * u32::from(piece))) as u8)
-            }
-        });
-        for inode in written {
+        let value = |values: &mut dyn Values, mark: Mark| match mark.input() {
+            Some(byte) => Some(new.get(byte)),
+            None => values.byte(mark),
+        };
+        for inode in self.files.give_values(|mark| value(values, mark)) {
             self.exchange_source(inode);
         }
         for process in self.processes.0.values_mut() {
             for thread in &mut process.threads {
-                symbolic::give_values(&mut thread.cpu, &mut |term| symbolic.value(term));
+                values.give(&mut thread.cpu);
             }
             let Some(space) = &mut process.space else { continue };
-            // Neighbours often belong to one term.
-            let mut last: Option<(Term, Option<u128>)> = None;
-            space.give_values(none, |mark| match Meaning::of(mark)? {
-                Meaning::Input(byte) => Some(new.get(byte)),
-                Meaning::Piece(term, piece) => {
-                    let word = match last {
-                        Some((same, word)) if same == term => word,
-                        _ if symbolic.depends_on(term, &changes) => Some(symbolic.value(term)),
-                        _ => None,
-                    };
-                    last = Some((term, word));
-                    Some((word? >> (8 * u32::from(piece))) as u8)
-                }
-            });
+            space.give_values(none, |mark| value(values, mark));
         }
     }
 
@@ -313,63 +281,6 @@ impl Kernel {
             if let Some(space) = &mut process.space {
                 space.exchange_source(&source);
             }
-        }
-    }
-}
-
-/// Where two texts differ; what is beyond the end of one is zero. A search binds thousands of inputs
-/// that differ in a few bytes of many, so most is compared in large pieces.
-fn differing(old: &[u8], new: &[u8]) -> Vec<u32> {
-    const PIECE: usize = 1024;
-    let (short, long) = if old.len() < new.len() { (old, new) } else { (new, old) };
-    let mut offsets = Vec::new();
-    for (number, (a, b)) in short.chunks(PIECE).zip(long.chunks(PIECE)).enumerate() {
-        if a != &b[..a.len()] {
-            let differs = (a.iter().zip(b).zip(0..)).filter(|((a, b), _)| a != b);
-            offsets.extend(differs.map(|(_, at): (_, usize)| (number * PIECE + at) as u32));
-        }
-    }
-    let rest = long.iter().enumerate().skip(short.len());
-    offsets.extend(rest.filter(|(_, byte)| **byte != 0).map(|(at, _)| at as u32));
-    offsets
-}
-
-/// The bytes in which two inputs differ.
-fn changes(old: &Assignment, new: &Assignment) -> Support {
-    let mut parts = Vec::new();
-    for source in 0..old.source_count().max(new.source_count()) as u16 {
-        let offsets = differing(old.source(source), new.source(source)).into_iter();
-        parts.extend(offsets.map(|offset| Support::of(InputByte::new(source, offset))));
-    }
-    // In pairs, so that no union is made again and again.
-    while parts.len() > 1 {
-        parts =
-            parts.chunks(2).map(|pair| pair[0].union(pair.last().expect("it has one"))).collect();
-    }
-    parts.pop().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::differing;
-
-    #[test]
-    fn texts_differ_where_their_bytes_do() {
-        for (one, two) in [(0, 0), (5, 5), (1023, 1030), (1024, 1024), (5000, 3000), (4096, 0)] {
-            let mut a: Vec<u8> = (0..one).map(|at| (at % 251) as u8).collect();
-            let b: Vec<u8> = (0..two).map(|at| (at % 251) as u8).collect();
-            for at in [0, 1, 1022, 1023, 1024, 2047, 4095] {
-                if let Some(byte) = a.get_mut(at) {
-                    *byte ^= 1;
-                }
-            }
-            let get = |text: &[u8], at: usize| text.get(at).copied().unwrap_or(0);
-            let plain: Vec<u32> = (0..one.max(two))
-                .filter(|&at| get(&a, at) != get(&b, at))
-                .map(|at| at as u32)
-                .collect();
-            assert_eq!(differing(&a, &b), plain, "{one} and {two} bytes");
-            assert_eq!(differing(&b, &a), plain, "{two} and {one} bytes");
         }
     }
 }

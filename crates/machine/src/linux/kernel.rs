@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    Pid, ThreadId, Tid,
     call::{Call, Flow},
     clock::Clock,
     errno::Errno,
@@ -24,7 +25,7 @@ use super::{
 };
 
 /// The processes, by number.
-pub(crate) struct Processes(pub(crate) BTreeMap<u32, Process>);
+pub(crate) struct Processes(pub(crate) BTreeMap<Pid, Process>);
 
 /// The kernel.
 pub struct Kernel {
@@ -37,10 +38,9 @@ pub struct Kernel {
     /// System calls that are not here, and how often they were tried.
     pub(crate) missing: BTreeMap<u64, Missing>,
     /// The thread that had the last turn.
-    pub(crate) turn: u32,
-    /// A turn that a limit cut short: the process, the thread, and the count of instructions at
-    /// which it ends.
-    pub(crate) interrupted: Option<(u32, u32, u64)>,
+    pub(crate) turn: Tid,
+    /// A turn that a limit cut short: the thread, and the count of instructions at which it ends.
+    pub(crate) interrupted: Option<(ThreadId, u64)>,
     /// Instructions executed, over all processes.
     pub(crate) executed: u64,
     /// The last process that a signal killed.
@@ -48,7 +48,7 @@ pub struct Kernel {
     /// Since when all recorded connections have been over and nobody could run.
     pub(crate) quiet_since: Option<u64>,
     /// The process in which an instruction stopped the run that the machine does not have.
-    pub(crate) stuck: Option<u32>,
+    pub(crate) stuck: Option<Pid>,
     /// Files that a shared mapping keeps.
     pub(crate) mapped: BTreeSet<InodeId>,
     /// Files that are followed.
@@ -72,7 +72,9 @@ pub struct Setup {
 }
 
 /// The number of the first process.
-pub(crate) const FIRST_PID: u32 = 1000;
+pub(crate) const FIRST_PID: Pid = Pid(1000);
+/// The first process of the system, which is not here.
+pub(crate) const INIT: Pid = Pid(1);
 
 impl Kernel {
     /// A kernel with one process that is about to start.
@@ -86,12 +88,12 @@ impl Kernel {
         let empty: Arc<[u8]> = Arc::new([]);
         let process = Process {
             pid: FIRST_PID,
-            parent: 1,
-            group: FIRST_PID,
-            session: FIRST_PID,
+            parent: INIT,
+            group: FIRST_PID.0,
+            session: FIRST_PID.0,
             space: None,
             lender: None,
-            threads: vec![new_thread(FIRST_PID)],
+            threads: vec![new_thread(FIRST_PID.first_thread())],
             descriptors,
             cwd,
             umask: 0o022,
@@ -120,10 +122,10 @@ impl Kernel {
             processes: Processes(BTreeMap::from([(FIRST_PID, process)])),
             user,
             clock: Clock::default(),
-            next_pid: FIRST_PID + 1,
+            next_pid: FIRST_PID.0 + 1,
             memory: setup.memory,
             missing: BTreeMap::new(),
-            turn: 0,
+            turn: Tid(0),
             interrupted: None,
             executed: 0,
             crash: None,
@@ -137,7 +139,7 @@ impl Kernel {
         let mut call = Call {
             kernel: &mut kernel,
             pid: FIRST_PID,
-            tid: FIRST_PID,
+            tid: FIRST_PID.first_thread(),
             number: numbers::EXECVE,
             arguments: [0; 6],
         };
@@ -171,7 +173,7 @@ impl Kernel {
     }
 
     /// The process with this number, which exists.
-    pub(crate) fn process(&mut self, pid: u32) -> &mut Process {
+    pub(crate) fn process(&mut self, pid: Pid) -> &mut Process {
         self.processes.0.get_mut(&pid).expect("the process exists")
     }
 
@@ -218,7 +220,7 @@ pub struct Missing {
 }
 
 /// A thread that has not run yet.
-pub(crate) fn new_thread(tid: u32) -> Thread {
+pub(crate) fn new_thread(tid: Tid) -> Thread {
     Thread {
         tid,
         cpu: crate::cpu::Cpu::default(),

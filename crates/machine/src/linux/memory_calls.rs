@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{
+    Pid,
     call::{Call, Flow},
     errno::Errno,
     fs::{Content, FileId, InodeId, Object},
@@ -421,7 +422,7 @@ impl super::Kernel {
     }
 
     /// Brings what a process wrote to shared mappings to the files.
-    pub(crate) fn sync_mappings(&mut self, pid: u32) {
+    pub(crate) fn sync_mappings(&mut self, pid: Pid) {
         let process = self.process(pid);
         let Some(space) = process.space.as_mut() else { return };
         if !space.has_unsynced() {
@@ -434,7 +435,7 @@ impl super::Kernel {
     }
 
     /// A file changed: mappings of it show that, except those of `but`.
-    pub(crate) fn file_changed(&mut self, identity: u64, but: Option<u32>) {
+    pub(crate) fn file_changed(&mut self, identity: u64, but: Option<Pid>) {
         let mut source = None;
         for (&pid, process) in &mut self.processes.0 {
             let Some(space) = process.space.as_mut() else { continue };

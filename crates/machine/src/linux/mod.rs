@@ -23,6 +23,7 @@ mod clock;
 pub mod errno;
 mod file_calls;
 pub mod fs;
+mod ids;
 mod inputs;
 mod kernel;
 mod loader;
@@ -39,10 +40,13 @@ mod threads;
 mod time_calls;
 mod timers;
 
-pub use inputs::{Input, InputPlace};
+pub use ids::{Pid, ThreadId, Tid};
+pub use inputs::Input;
 pub use kernel::{Kernel, Missing, Setup};
 pub(crate) use modules::{Mapped, mapped_files};
 pub use numbers::syscall_name;
 pub use process::Death;
-pub use schedule::{Crash, Ending, Engine, LimitReached, Limits};
+pub(crate) use schedule::Engine;
+pub use schedule::{Crash, Ending, LimitReached, Limits};
+
 pub use signal::{Signal, signal_name};

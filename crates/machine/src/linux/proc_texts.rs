@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{
+    Pid, Tid,
     fs::{FileId, ProcLink, ProcText, Processes as Told},
     kernel::Processes,
     process::Process,
@@ -10,16 +11,16 @@ use super::{
 use crate::memory::{AddressSpace, Backing, Protection};
 
 impl Told for Processes {
-    fn pids(&self) -> Vec<u32> {
+    fn pids(&self) -> Vec<Pid> {
         self.0.keys().copied().collect()
     }
 
-    fn threads(&self, pid: u32) -> Vec<u32> {
+    fn threads(&self, pid: Pid) -> Vec<Tid> {
         let process = self.0.get(&pid);
         process.map_or_else(Vec::new, |process| process.threads.iter().map(|t| t.tid).collect())
     }
 
-    fn text(&self, pid: u32, text: ProcText) -> Option<Vec<u8>> {
+    fn text(&self, pid: Pid, text: ProcText) -> Option<Vec<u8>> {
         let process = self.0.get(&pid)?;
         let name = comm(process);
         Some(match text.name() {
@@ -38,7 +39,7 @@ impl Told for Processes {
         })
     }
 
-    fn link(&self, pid: u32, link: ProcLink) -> Option<Vec<u8>> {
+    fn link(&self, pid: Pid, link: ProcLink) -> Option<Vec<u8>> {
         let process = self.0.get(&pid)?;
         match link.name() {
             "exe" => Some(process.program.path.to_vec()),
@@ -46,7 +47,7 @@ impl Told for Processes {
         }
     }
 
-    fn descriptors(&self, pid: u32) -> Vec<(u32, FileId)> {
+    fn descriptors(&self, pid: Pid) -> Vec<(u32, FileId)> {
         let process = self.0.get(&pid);
         process.map_or_else(Vec::new, |process| {
             process.descriptors.iter().map(|(fd, descriptor)| (fd, descriptor.file)).collect()

@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
+    Pid, Tid,
     fs::{Descriptors, Node},
     signal::{Action, AlternateStack, Pending, SIGNALS},
     timers::Timers,
@@ -48,7 +49,7 @@ pub(crate) enum State {
 /// A thread.
 #[derive(Clone)]
 pub(crate) struct Thread {
-    pub(crate) tid: u32,
+    pub(crate) tid: Tid,
     pub(crate) cpu: Cpu,
     pub(crate) state: State,
     /// Signals that are held back.
@@ -90,14 +91,14 @@ impl Death {
 
 /// A process.
 pub(crate) struct Process {
-    pub(crate) pid: u32,
-    pub(crate) parent: u32,
+    pub(crate) pid: Pid,
+    pub(crate) parent: Pid,
     pub(crate) group: u32,
     pub(crate) session: u32,
     /// None while lent to a child, and after death.
     pub(crate) space: Option<AddressSpace>,
     /// The parent that waits for its address space to come back.
-    pub(crate) lender: Option<u32>,
+    pub(crate) lender: Option<Pid>,
     pub(crate) threads: Vec<Thread>,
     pub(crate) descriptors: Descriptors,
     pub(crate) cwd: Node,
@@ -148,7 +149,7 @@ impl Process {
     }
 
     /// The thread with this number.
-    pub(crate) fn thread(&mut self, tid: u32) -> Option<&mut Thread> {
+    pub(crate) fn thread(&mut self, tid: Tid) -> Option<&mut Thread> {
         self.threads.iter_mut().find(|thread| thread.tid == tid)
     }
 

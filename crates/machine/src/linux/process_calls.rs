@@ -3,10 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
-    Kernel,
+    Kernel, Pid,
     call::{Call, Flow},
     errno::Errno,
     fs::Object,
+    kernel::{FIRST_PID, INIT},
     loader::{self, Binary, Format, Start},
     memory_calls::FileSource,
     numbers as n,
@@ -40,6 +41,8 @@ pub(crate) fn initial_limits() -> Arc<BTreeMap<u32, (u64, u64)>> {
 pub(super) fn dispatch(call: &mut Call<'_>) -> Option<Flow> {
     let [a, b, c, d, ..] = call.arguments;
     let user = (call.kernel.user.uid, call.kernel.user.gid);
+    let own = call.pid;
+    let named = named_by(a, own);
     let result = match call.number {
         n::EXECVE => return Some(execve(call, a, b, c)),
         n::EXECVEAT => return Some(execveat(call)),
@@ -50,8 +53,8 @@ pub(super) fn dispatch(call: &mut Call<'_>) -> Option<Flow> {
         }
         n::WAIT4 => return Some(wait4(call)),
         n::WAITID => return Some(waitid(call)),
-        n::GETPID => Ok(u64::from(call.pid)),
-        n::GETPPID => Ok(u64::from(call.process().parent)),
+        n::GETPID => Ok(u64::from(call.pid.0)),
+        n::GETPPID => Ok(u64::from(call.process().parent.0)),
         n::GETUID | n::GETEUID => Ok(u64::from(user.0)),
         n::GETGID | n::GETEGID => Ok(u64::from(user.1)),
         n::SETUID | n::SETFSUID => change_identity(call, a as u32, user.0),
@@ -68,22 +71,22 @@ pub(super) fn dispatch(call: &mut Call<'_>) -> Option<Flow> {
             }
         }
         n::GETPGRP => Ok(u64::from(call.process().group)),
-        n::GETPGID => of_process(call, a as u32, |process| process.group),
-        n::GETSID => of_process(call, a as u32, |process| process.session),
-        n::SETPGID => set_group(call, a as u32, b as u32),
+        n::GETPGID => of_process(call, named, |process| process.group),
+        n::GETSID => of_process(call, named, |process| process.session),
+        n::SETPGID => set_group(call, named, b as u32),
         n::SETSID => {
             let pid = call.pid;
             let process = call.process();
-            if process.group == pid {
+            if process.group == pid.0 {
                 Err(Errno::EPERM)
             } else {
-                (process.group, process.session) = (pid, pid);
-                Ok(u64::from(pid))
+                (process.group, process.session) = (pid.0, pid.0);
+                Ok(u64::from(pid.0))
             }
         }
-        n::GETRLIMIT => limits(call, 0, a as u32, 0, b),
-        n::SETRLIMIT => limits(call, 0, a as u32, b, 0),
-        n::PRLIMIT64 => limits(call, a as u32, b as u32, c, d),
+        n::GETRLIMIT => limits(call, own, a as u32, 0, b),
+        n::SETRLIMIT => limits(call, own, a as u32, b, 0),
+        n::PRLIMIT64 => limits(call, named, b as u32, c, d),
         n::UNAME => call.put(a, &uname()).map(|()| 0),
         n::SYSINFO => sysinfo(call, a),
         n::PRCTL => prctl(call),
@@ -145,31 +148,34 @@ fn groups(call: &mut Call<'_>, size: u64, to: u64) -> Result<u64, Errno> {
     Ok(groups.len() as u64)
 }
 
+/// The process that an argument names: 0 is the caller's own.
+fn named_by(number: u64, own: Pid) -> Pid {
+    if number as u32 == 0 { own } else { Pid(number as u32) }
+}
+
 fn of_process(
     call: &mut Call<'_>,
-    pid: u32,
+    pid: Pid,
     what: fn(&super::process::Process) -> u32,
 ) -> Result<u64, Errno> {
-    let pid = if pid == 0 { call.pid } else { pid };
     call.kernel.processes.0.get(&pid).map(|p| u64::from(what(p))).ok_or(Errno::ESRCH)
 }
 
-fn set_group(call: &mut Call<'_>, pid: u32, group: u32) -> Result<u64, Errno> {
-    let pid = if pid == 0 { call.pid } else { pid };
+fn set_group(call: &mut Call<'_>, pid: Pid, group: u32) -> Result<u64, Errno> {
     let own = call.pid;
     let process = call.kernel.processes.0.get_mut(&pid).ok_or(Errno::ESRCH)?;
     if pid != own && process.parent != own {
         return Err(Errno::ESRCH);
     }
-    process.group = if group == 0 { pid } else { group };
+    process.group = if group == 0 { pid.0 } else { group };
     Ok(0)
 }
 
-fn limits(call: &mut Call<'_>, pid: u32, which: u32, new: u64, old: u64) -> Result<u64, Errno> {
+fn limits(call: &mut Call<'_>, pid: Pid, which: u32, new: u64, old: u64) -> Result<u64, Errno> {
     if which >= 16 {
         return Err(Errno::EINVAL);
     }
-    if pid != 0 && pid != call.pid {
+    if pid != call.pid {
         return Err(Errno::ESRCH);
     }
     let (soft, hard) = call.process().limits[&which];
@@ -415,7 +421,7 @@ pub(crate) fn execute(
     let thread = &mut process.threads[0];
     cpu.executed = thread.cpu.executed;
     thread.cpu = cpu;
-    thread.tid = pid;
+    thread.tid = pid.first_thread();
     thread.clear_tid = 0;
     thread.alternate = AlternateStack::default();
     thread.name = [0; 16];
@@ -440,7 +446,7 @@ pub(crate) fn execute(
 
 impl Kernel {
     /// Gives a lent address space back to the parent, which goes on.
-    pub(crate) fn give_back_space(&mut self, pid: u32) {
+    pub(crate) fn give_back_space(&mut self, pid: Pid) {
         let process = self.process(pid);
         let (Some(lender), Some(space)) = (process.lender.take(), process.space.take()) else {
             return;
@@ -451,14 +457,14 @@ impl Kernel {
     }
 
     /// The same, for a process that may have no address space yet.
-    pub(crate) fn sync_mappings_if_any(&mut self, pid: u32) {
+    pub(crate) fn sync_mappings_if_any(&mut self, pid: Pid) {
         if self.process(pid).space.is_some() {
             self.sync_mappings(pid);
         }
     }
 
     /// Ends a process.
-    pub(crate) fn end_process(&mut self, pid: u32, death: Death) {
+    pub(crate) fn end_process(&mut self, pid: Pid, death: Death) {
         self.sync_mappings_if_any(pid);
         self.give_back_space(pid);
         let uid = self.user.uid;
@@ -473,12 +479,10 @@ impl Kernel {
         kernel.release_mapped();
         // Orphans go to the first process of the system, which is not here: nobody waits.
         for child in self.processes.0.values_mut().filter(|child| child.parent == pid) {
-            child.parent = 1;
+            child.parent = INIT;
         }
         self.processes.0.retain(|_, process| {
-            process.parent != 1
-                || process.death.is_none()
-                || process.pid == super::kernel::FIRST_PID
+            process.parent != INIT || process.death.is_none() || process.pid == FIRST_PID
         });
         let Some(father) = self.processes.0.get(&parent) else { return };
         let action = father.actions[17];
@@ -508,7 +512,7 @@ fn matches(child: &super::process::Process, wanted: i32, own_group: u32) -> bool
     match wanted {
         -1 => true,
         0 => child.group == own_group,
-        pid if pid > 0 => child.pid == pid as u32,
+        pid if pid > 0 => child.pid.0 == pid as u32,
         group => child.group == group.unsigned_abs(),
     }
 }
@@ -551,7 +555,7 @@ fn wait4(call: &mut Call<'_>) -> Flow {
             if dead {
                 reap(call, child);
             }
-            Flow::Done(Ok(u64::from(child)))
+            Flow::Done(Ok(u64::from(child.0)))
         }
         None if !any => Errno::ECHILD.into(),
         None if options & NOHANG != 0 => Flow::Done(Ok(0)),
@@ -560,7 +564,7 @@ fn wait4(call: &mut Call<'_>) -> Flow {
 }
 
 /// Takes a dead child away, and counts its time.
-fn reap(call: &mut Call<'_>, child: u32) {
+fn reap(call: &mut Call<'_>, child: Pid) {
     let now = call.kernel.clock.now();
     if let Some(gone) = call.kernel.processes.0.remove(&child) {
         let used = now.saturating_sub(gone.started).saturating_add(gone.children_time);

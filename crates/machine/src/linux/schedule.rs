@@ -6,7 +6,7 @@
 //! alone, so that the same state always goes on in the same way.
 
 use super::{
-    Kernel,
+    Kernel, Pid, ThreadId, Tid,
     call::{Call, Flow},
     errno::Errno,
     kernel::{self, FIRST_PID},
@@ -19,8 +19,8 @@ use super::{
 use crate::{
     code::{Code, Compile, Model, Trap, slots},
     cpu::{self, Cpu, Exception, Stop},
-    memory::{AddressSpace, PAGE, Reason},
-    symbolic::{Symbolic, is_behind_heap},
+    memory::{AddressSpace, PAGE, Reason, is_behind_heap},
+    tracer::Tracer,
 };
 
 /// Instructions in a turn.
@@ -69,7 +69,7 @@ pub enum Ending {
 /// A process at the moment when a signal killed it.
 pub struct Crash {
     /// The process.
-    pub pid: u32,
+    pub pid: Pid,
     /// The signal.
     pub signal: Signal,
     /// The registers of the thread that got it.
@@ -85,15 +85,12 @@ impl Crash {
     }
 }
 
-/// What runs processors: block caches, which are a convenience and cost only time when dropped,
-/// and the terms of a run that is followed.
+/// What runs processors: block caches, which are a convenience and cost only time when dropped.
 #[derive(Default)]
-pub struct Engine {
+pub(crate) struct Engine {
     caches: Vec<Code>,
-    /// What a followed run gathers.
-    pub symbolic: Option<Box<Symbolic>>,
     /// Where a run that stops before each test does so: process and thread.
-    pub(crate) stopped: Option<(u32, u32)>,
+    pub(crate) stopped: Option<ThreadId>,
     /// The state before a system call that looked at what is followed, while the run stands before the
     /// tests that this makes.
     pub(crate) before_call: Option<Box<Kernel>>,
@@ -112,26 +109,24 @@ impl Engine {
         &mut self.caches[0]
     }
 
-    /// Whether a run that stops before each test is to do so.
-    fn halted(&self) -> bool {
-        self.symbolic.as_ref().is_some_and(|symbolic| symbolic.halted())
-    }
-
-    /// Whether the run stops before each test.
-    fn in_steps(&self) -> bool {
-        self.symbolic.as_ref().is_some_and(|symbolic| symbolic.in_steps())
-    }
-
     /// Runs a processor for a while.
-    fn run(&mut self, cpu: &mut Cpu, space: &mut AddressSpace, quantum: u64) -> Stop {
-        self.cache_for(space);
-        let code = &mut self.caches[0];
-        match &mut self.symbolic {
+    fn run(
+        &mut self,
+        tracer: &mut Traced<'_>,
+        cpu: &mut Cpu,
+        space: &mut AddressSpace,
+        quantum: u64,
+    ) -> Stop {
+        let code = self.cache_for(space);
+        match tracer {
             None => cpu::run(cpu, space, code, quantum),
-            Some(symbolic) => symbolic.run(cpu, space, code, quantum),
+            Some(tracer) => tracer.run(cpu, space, code, quantum),
         }
     }
 }
+
+/// Whoever follows the run, if it is followed.
+pub(crate) type Traced<'a> = Option<&'a mut dyn Tracer>;
 
 /// What a turn came to.
 enum Turn {
@@ -144,9 +139,10 @@ enum Turn {
 impl Kernel {
     /// Runs until the first process has ended and no other can go on, or a limit is reached.
     /// `watch` is called now and then, so that output can be shown as it comes.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         engine: &mut Engine,
+        mut tracer: Traced<'_>,
         limits: Limits,
         watch: &mut dyn FnMut(&mut Self),
     ) -> Ending {
@@ -164,12 +160,12 @@ impl Kernel {
                     self.ring_alarms();
                     self.ring_timers();
                     let end = executed.saturating_add(QUANTUM);
-                    self.choose().map(|(pid, tid)| (pid, tid, end))
+                    self.choose().map(|thread| (thread, end))
                 }
             };
             match next {
                 Some(next) => {
-                    let turn = self.turn(engine, next, limits.instructions);
+                    let turn = self.turn(engine, &mut tracer, next, limits.instructions);
                     if let Turn::Ended(ending) = turn {
                         return ending;
                     }
@@ -227,8 +223,8 @@ impl Kernel {
     }
 
     /// The next thread that can run.
-    fn choose(&mut self) -> Option<(u32, u32)> {
-        let mut threads: Vec<(u32, u32)> = Vec::new();
+    fn choose(&mut self) -> Option<ThreadId> {
+        let mut threads: Vec<(Tid, Pid)> = Vec::new();
         for process in self.processes.0.values() {
             // Who has lent its memory waits.
             if process.death.is_none() && process.space.is_some() {
@@ -238,11 +234,12 @@ impl Kernel {
         threads.sort_unstable();
         let after = threads.partition_point(|&(tid, _)| tid <= self.turn);
         threads.rotate_left(after);
-        threads.into_iter().map(|(tid, pid)| (pid, tid)).find(|&(pid, tid)| self.can_run(pid, tid))
+        let mut threads = threads.into_iter().map(|(tid, pid)| ThreadId { pid, tid });
+        threads.find(|&ThreadId { pid, tid }| self.can_run(pid, tid))
     }
 
     /// Whether a thread can go on; tries its blocked call again.
-    fn can_run(&mut self, pid: u32, tid: u32) -> bool {
+    fn can_run(&mut self, pid: Pid, tid: Tid) -> bool {
         let process = self.process(pid);
         let process_pending = process.pending.set();
         let stopped = process.stopped;
@@ -287,7 +284,7 @@ impl Kernel {
     }
 
     /// A signal comes while a call is blocked. Gives whether the thread can run now.
-    fn interrupt(&mut self, pid: u32, tid: u32, number: u64) -> bool {
+    fn interrupt(&mut self, pid: Pid, tid: Tid, number: u64) -> bool {
         let process = self.process(pid);
         let shared = process.pending.set();
         let actions = std::sync::Arc::clone(&process.actions);
@@ -363,8 +360,14 @@ impl Kernel {
 
     /// Lets a thread run to the end of its turn, or to a limit. In the latter case the turn goes on
     /// when the run does: where a run is stopped must not show in how it goes on.
-    fn turn(&mut self, engine: &mut Engine, next: (u32, u32, u64), limit: u64) -> Turn {
-        let (pid, tid, end) = next;
+    fn turn(
+        &mut self,
+        engine: &mut Engine,
+        tracer: &mut Traced<'_>,
+        next: (ThreadId, u64),
+        limit: u64,
+    ) -> Turn {
+        let (thread @ ThreadId { pid, tid }, end) = next;
         self.turn = tid;
         let until = end.min(limit);
         let cut = loop {
@@ -374,12 +377,12 @@ impl Kernel {
             if self.executed >= until {
                 break self.executed < end;
             }
-            if let Some(symbolic) = &mut engine.symbolic
+            if let Some(tracer) = tracer
                 && self.will_be_handled(pid, tid)
                 && let Some(thread) = self.process(pid).thread(tid)
             {
-                symbolic.signal(&mut thread.cpu);
-                if symbolic.halted() {
+                tracer.signal(&mut thread.cpu);
+                if tracer.halted() {
                     return self.halt(engine, next, true);
                 }
             }
@@ -391,11 +394,11 @@ impl Kernel {
                 break false;
             }
             let quantum = until - self.executed;
-            if let Some(symbolic) = &mut engine.symbolic {
+            if let Some(tracer) = tracer {
                 let quiet = self.is_quiet_output(pid);
                 let program = &self.process(pid).program;
                 let entry = || entry_point(program);
-                symbolic.take_turn((pid, tid), &program.auxiliary, entry, quiet);
+                tracer.take_turn(thread, &program.auxiliary, &entry, quiet);
             }
             let Process { space, threads, stopped, .. } = self.process(pid);
             let thread = threads.iter_mut().find(|thread| thread.tid == tid);
@@ -403,21 +406,16 @@ impl Kernel {
                 break false;
             };
             let before = thread.cpu.executed();
-            let stop = engine.run(&mut thread.cpu, space, quantum);
+            let stop = engine.run(tracer, &mut thread.cpu, space, quantum);
             let done = thread.cpu.executed() - before;
             let rip = thread.cpu.rip();
             let invalid = invalid_access(space, &stop);
-            if let Some(symbolic) = &mut engine.symbolic {
-                // Code that was made out of the input. Whoever stops before each test could not go
-                // back to before it.
-                let looks = space.take_looks();
-                if !symbolic.in_steps() {
-                    symbolic.looked_at(looks);
-                }
+            if let Some(tracer) = tracer {
+                tracer.code_looked_at(space.take_looks());
             }
             self.executed += done;
             self.clock.advance(done);
-            if engine.halted() {
+            if tracer.as_ref().is_some_and(|tracer| tracer.halted()) {
                 return self.halt(engine, next, true);
             }
             if let Some(address) = invalid {
@@ -427,39 +425,26 @@ impl Kernel {
             match stop {
                 Stop::Quantum => {}
                 Stop::Syscall => {
-                    let before = if engine.in_steps() { self.before_call(next) } else { None };
-                    if let (Some(symbolic), Some(thread)) =
-                        (&mut engine.symbolic, self.process(pid).thread(tid))
+                    let in_steps = tracer.as_ref().is_some_and(|tracer| tracer.in_steps());
+                    let before = if in_steps { self.before_call(next) } else { None };
+                    if let Some(tracer) = tracer
+                        && let Some(thread) = self.process(pid).thread(tid)
                     {
-                        symbolic.system_call(&mut thread.cpu);
+                        tracer.system_call(&mut thread.cpu);
                     }
                     let goes_on = self.system_call(pid, tid);
-                    if let Some(symbolic) = &mut engine.symbolic
+                    if let Some(tracer) = tracer
                         && let Some(process) = self.processes.0.get_mut(&pid)
                         && let Some(space) = &mut process.space
                     {
-                        let looks = space.take_looks();
-                        if !looks.is_empty() {
-                            symbolic.begin_outside();
-                            symbolic.looked_at(looks);
-                        }
-                        if symbolic.halted() {
+                        tracer.call_looked_at(space.take_looks());
+                        if tracer.halted() {
                             engine.before_call = before;
                             return self.halt(engine, next, goes_on);
                         }
                     }
-                    if let Some(symbolic) = &mut engine.symbolic
-                        && let Some(at) = self.mapped_code.take()
-                        && symbolic.has_hooks()
-                        && self.processes.0.contains_key(&pid)
-                    {
-                        self.hook_library(pid, at, symbolic);
-                    }
-                    if let Some(symbolic) = &mut engine.symbolic
-                        && let Some(Process { space: Some(space), .. }) = self.process_if_there(pid)
-                        && symbolic.wants_shapes(space)
-                    {
-                        self.hook_shapes(pid, tid, symbolic);
+                    if let Some(tracer) = tracer {
+                        self.tell_after_call(ThreadId { pid, tid }, *tracer);
                     }
                     if self.exhausted(pid) || self.files.held() > self.memory {
                         return Turn::Ended(Ending::Limit(LimitReached::Memory));
@@ -479,24 +464,38 @@ impl Kernel {
                     return Turn::Ended(Ending::Unsupported(rip));
                 }
                 Stop::Trap(Trap::Watched) => {
-                    if let Some(symbolic) = &mut engine.symbolic {
-                        self.hook_functions(pid, symbolic);
+                    if let Some(tracer) = tracer {
+                        self.tell_program(pid, *tracer);
                     }
                 }
                 Stop::Trap(trap) => self.force(pid, tid, of_trap(trap, rip)),
             }
         };
         if cut {
-            self.interrupted = Some((pid, tid, end));
+            self.interrupted = Some(next);
             return Turn::Over;
         }
         self.sync_after_turn(pid);
         Turn::Over
     }
 
+    /// Tells a tracer that a system call is over, and what it has mapped.
+    fn tell_after_call(&mut self, ThreadId { pid, tid }: ThreadId, tracer: &mut dyn Tracer) {
+        if let Some(at) = self.mapped_code.take()
+            && tracer.knows_program()
+            && self.processes.0.contains_key(&pid)
+        {
+            self.tell_library(pid, at, tracer);
+        }
+        if let Some(Process { space: Some(space), threads, .. }) = self.process_if_there(pid) {
+            let thread = threads.iter().find(|thread| thread.tid == tid);
+            tracer.call_is_over(thread.map(|thread| &thread.cpu), space);
+        }
+    }
+
     /// Ends a process that told the kernel to store where memory is checked and nobody may; gives
     /// whether it did.
-    fn end_refused(&mut self, pid: u32, tid: u32) -> bool {
+    fn end_refused(&mut self, pid: Pid, tid: Tid) -> bool {
         let space = self.process_if_there(pid).and_then(|process| process.space.as_mut());
         let Some(address) = space.and_then(AddressSpace::take_refused) else { return false };
         self.kill(pid, tid, Signal::of_invalid_access(address), true);
@@ -504,7 +503,7 @@ impl Kernel {
     }
 
     /// Whether nobody inside the machine reads what a process writes to its standard streams.
-    fn is_quiet_output(&self, pid: u32) -> bool {
+    fn is_quiet_output(&self, pid: Pid) -> bool {
         let Some(process) = self.processes.0.get(&pid) else { return false };
         [1, 2].into_iter().all(|fd| {
             // Who has closed one writes nothing to it.
@@ -513,20 +512,20 @@ impl Kernel {
     }
 
     /// Stops in the middle of a turn, which goes on when the run does, unless the thread does not.
-    fn halt(&mut self, engine: &mut Engine, next: (u32, u32, u64), goes_on: bool) -> Turn {
-        engine.stopped = Some((next.0, next.1));
+    fn halt(&mut self, engine: &mut Engine, next: (ThreadId, u64), goes_on: bool) -> Turn {
+        engine.stopped = Some(next.0);
         if goes_on {
             self.interrupted = Some(next);
         } else {
-            self.sync_after_turn(next.0);
+            self.sync_after_turn(next.0.pid);
         }
         Turn::Ended(Ending::Limit(LimitReached::Instructions))
     }
 
     /// The state before the system call that a thread is about to make, in case that the call looks
     /// at what is followed.
-    fn before_call(&mut self, next: (u32, u32, u64)) -> Option<Box<Self>> {
-        let (pid, tid, _) = next;
+    fn before_call(&mut self, next: (ThreadId, u64)) -> Option<Box<Self>> {
+        let (ThreadId { pid, tid }, _) = next;
         let process = self.process(pid);
         let marked = process.space.as_ref().is_some_and(AddressSpace::has_marks);
         let number = process.thread(tid)?.cpu.get(slots::RAX);
@@ -545,7 +544,7 @@ impl Kernel {
 
     /// Whether the memory of a process was not enough, also inside a system call, which can only
     /// answer that an address is bad.
-    fn exhausted(&self, pid: u32) -> bool {
+    fn exhausted(&self, pid: Pid) -> bool {
         let space = self.processes.0.get(&pid).and_then(|process| process.space.as_ref());
         space.is_some_and(AddressSpace::exhausted)
     }
@@ -559,14 +558,14 @@ impl Kernel {
         pages > limit.saturating_mul(FULL_PROCESSES)
     }
 
-    fn sync_after_turn(&mut self, pid: u32) {
+    fn sync_after_turn(&mut self, pid: Pid) {
         if self.processes.0.get(&pid).is_some_and(|process| process.space.is_some()) {
             self.sync_mappings(pid);
         }
     }
 
     /// Makes the system call that the thread asks for. Gives whether it goes on at once.
-    fn system_call(&mut self, pid: u32, tid: u32) -> bool {
+    fn system_call(&mut self, pid: Pid, tid: Tid) -> bool {
         self.tell_time();
         let cpu = &mut self.process(pid).thread(tid).expect("it runs").cpu;
         let number = cpu.get(slots::RAX);
@@ -593,13 +592,13 @@ impl Kernel {
             }
             Flow::Leave => self.processes.0.get_mut(&pid).is_some_and(|process| {
                 process.death.is_none()
-                    && process.threads.iter().any(|t| t.tid == tid || t.tid == pid)
+                    && process.threads.iter().any(|t| t.tid == tid || t.tid == pid.first_thread())
             }),
         }
     }
 
     /// Sends a signal that cannot be held back: the instruction that caused it would come again.
-    fn force(&mut self, pid: u32, tid: u32, signal: Signal) {
+    fn force(&mut self, pid: Pid, tid: Tid, signal: Signal) {
         let process = self.process(pid);
         let action = process.actions[signal.number as usize];
         let thread = process.thread(tid).expect("it runs");
@@ -613,7 +612,7 @@ impl Kernel {
     }
 
     /// Whether a signal is about to interrupt a thread for a handler.
-    fn will_be_handled(&mut self, pid: u32, tid: u32) -> bool {
+    fn will_be_handled(&mut self, pid: Pid, tid: Tid) -> bool {
         let Some(process) = self.processes.0.get_mut(&pid) else { return false };
         let shared = process.pending.set();
         let Some(thread) = process.threads.iter().find(|thread| thread.tid == tid) else {
@@ -627,7 +626,7 @@ impl Kernel {
     }
 
     /// Delivers what is pending; gives whether the thread still runs.
-    fn deliver(&mut self, pid: u32, tid: u32) -> bool {
+    fn deliver(&mut self, pid: Pid, tid: Tid) -> bool {
         loop {
             let Some(process) = self.processes.0.get_mut(&pid) else { return false };
             if process.death.is_some() {
@@ -677,7 +676,7 @@ impl Kernel {
     }
 
     /// Ends a process by a signal, and keeps what is needed to tell where.
-    fn kill(&mut self, pid: u32, tid: u32, signal: Signal, core: bool) {
+    fn kill(&mut self, pid: Pid, tid: Tid, signal: Signal, core: bool) {
         let first_is_kept = self.crash.as_ref().is_some_and(|crash| crash.pid == FIRST_PID);
         let process = self.process(pid);
         let cpu = process.thread(tid).map(|thread| thread.cpu.clone());

@@ -1,7 +1,7 @@
 //! Signals: what they do, how they wait, and how a handler is entered and left.
 
 use super::{
-    Kernel,
+    Kernel, Pid, Tid,
     errno::Errno,
     process::{Process, Thread},
 };
@@ -76,8 +76,8 @@ pub struct Signal {
 
 impl Signal {
     /// A signal that a process sends.
-    pub(crate) fn from_process(number: u32, pid: u32, uid: u32, code: i32) -> Self {
-        let value = u64::from(pid) | u64::from(uid) << 32;
+    pub(crate) fn from_process(number: u32, pid: Pid, uid: u32, code: i32) -> Self {
+        let value = u64::from(pid.0) | u64::from(uid) << 32;
         Self { number, code, value, extra: 0, trap: (0, 0) }
     }
 
@@ -277,7 +277,7 @@ const FRAME: usize = 440;
 ///
 /// # Errors
 /// The stack cannot take the frame.
-pub(crate) fn enter(process: &mut Process, tid: u32, signal: &Signal) -> Result<(), Fault> {
+pub(crate) fn enter(process: &mut Process, tid: Tid, signal: &Signal) -> Result<(), Fault> {
     let action = process.actions[signal.number as usize];
     let Process { space, threads, .. } = process;
     let space = space.as_mut().expect("it runs");
@@ -337,7 +337,7 @@ pub(crate) fn enter(process: &mut Process, tid: u32, signal: &Signal) -> Result<
 }
 
 /// `rt_sigreturn`: takes the frame off again.
-pub(crate) fn leave(process: &mut Process, tid: u32) -> Result<(), Fault> {
+pub(crate) fn leave(process: &mut Process, tid: Tid) -> Result<(), Fault> {
     let Process { space, threads, .. } = process;
     let space = space.as_mut().expect("it runs");
     let thread = threads.iter_mut().find(|thread| thread.tid == tid).expect("it runs");
@@ -380,7 +380,7 @@ pub(crate) fn restarts(action: &Action) -> bool {
 
 impl Kernel {
     /// Sends a signal to a process. What is ignored is dropped at once, unless held back.
-    pub(crate) fn send(&mut self, pid: u32, signal: Signal) {
+    pub(crate) fn send(&mut self, pid: Pid, signal: Signal) {
         let Some(process) = self.processes.0.get_mut(&pid) else { return };
         if process.death.is_none() && prepare(process, signal.number) {
             process.pending.add(signal);
@@ -388,7 +388,7 @@ impl Kernel {
     }
 
     /// Sends a signal to one thread.
-    pub(crate) fn send_to_thread(&mut self, pid: u32, tid: u32, signal: Signal) {
+    pub(crate) fn send_to_thread(&mut self, pid: Pid, tid: Tid, signal: Signal) {
         let Some(process) = self.processes.0.get_mut(&pid) else { return };
         if process.death.is_none()
             && prepare(process, signal.number)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{
+    Pid, Tid,
     call::{Call, Flow},
     clock::SECOND,
     errno::Errno,
@@ -35,9 +36,9 @@ pub(super) fn dispatch(call: &mut Call<'_>) -> Option<Flow> {
         n::RT_SIGTIMEDWAIT => return Some(timed_wait(call)),
         n::SIGALTSTACK => alternate(call, a, b),
         n::KILL => kill(call, a as i32, b as u32),
-        n::TKILL => to_thread(call, None, a as u32, b as u32, -6),
-        n::TGKILL => to_thread(call, Some(a as u32), b as u32, c as u32, -6),
-        n::RT_SIGQUEUEINFO => queue(call, a as u32, b as u32, c),
+        n::TKILL => to_thread(call, None, Tid(a as u32), b as u32, -6),
+        n::TGKILL => to_thread(call, Some(Pid(a as u32)), Tid(b as u32), c as u32, -6),
+        n::RT_SIGQUEUEINFO => queue(call, Pid(a as u32), b as u32, c),
         n::ALARM => alarm(call, a.saturating_mul(SECOND), 0).map(|left| left.div_ceil(SECOND)),
         n::SETITIMER => set_timer(call, a, b, c),
         n::GETITIMER => get_timer(call, a, b),
@@ -166,7 +167,7 @@ fn kill(call: &mut Call<'_>, target: i32, number: u32) -> Result<u64, Errno> {
     }
     let (own, uid) = (call.pid, call.kernel.user.uid);
     let group = call.process().group;
-    let targets: Vec<u32> = call
+    let targets: Vec<Pid> = call
         .kernel
         .processes
         .0
@@ -174,7 +175,7 @@ fn kill(call: &mut Call<'_>, target: i32, number: u32) -> Result<u64, Errno> {
         .filter(|process| match target {
             -1 => process.pid != own,
             0 => process.group == group,
-            pid if pid > 0 => process.pid == pid as u32,
+            pid if pid > 0 => process.pid.0 == pid as u32,
             minus => process.group == minus.unsigned_abs(),
         })
         .map(|process| process.pid)
@@ -192,8 +193,8 @@ fn kill(call: &mut Call<'_>, target: i32, number: u32) -> Result<u64, Errno> {
 
 fn to_thread(
     call: &mut Call<'_>,
-    pid: Option<u32>,
-    tid: u32,
+    pid: Option<Pid>,
+    tid: Tid,
     number: u32,
     code: i32,
 ) -> Result<u64, Errno> {
@@ -212,7 +213,7 @@ fn to_thread(
     Ok(0)
 }
 
-fn queue(call: &mut Call<'_>, pid: u32, number: u32, info: u64) -> Result<u64, Errno> {
+fn queue(call: &mut Call<'_>, pid: Pid, number: u32, info: u64) -> Result<u64, Errno> {
     valid(u64::from(number))?;
     let code = call.half(info.wrapping_add(8))? as i32;
     let (value, extra) = (call.word(info.wrapping_add(16))?, call.word(info.wrapping_add(24))?);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{
+    Pid, Tid,
     call::{Call, Flow},
     errno::Errno,
     numbers as n,
@@ -44,10 +45,10 @@ pub(super) fn dispatch(call: &mut Call<'_>) -> Option<Flow> {
             clone(call, &Request { flags, signal: 17, ..Request::default() })
         }
         n::EXIT => exit_thread(call, a),
-        n::GETTID => Flow::Done(Ok(u64::from(call.tid))),
+        n::GETTID => Flow::Done(Ok(u64::from(call.tid.0))),
         n::SET_TID_ADDRESS => {
             call.thread().clear_tid = a;
-            Flow::Done(Ok(u64::from(call.tid)))
+            Flow::Done(Ok(u64::from(call.tid.0)))
         }
         n::SET_ROBUST_LIST => {
             if b == 24 {
@@ -124,7 +125,7 @@ fn clone(call: &mut Call<'_>, request: &Request) -> Flow {
         cpu.set(slots::FS, request.tls);
     }
     let thread = Thread {
-        tid: new,
+        tid: Tid(new),
         cpu,
         state: State::Ready,
         mask: old.mask,
@@ -152,7 +153,7 @@ fn clone(call: &mut Call<'_>, request: &Request) -> Flow {
 }
 
 fn new_process(call: &mut Call<'_>, request: &Request, thread: Thread) -> Flow {
-    let (pid, flags, new) = (call.pid, request.flags, thread.tid);
+    let (pid, flags, new) = (call.pid, request.flags, Pid(thread.tid.0));
     call.kernel.sync_mappings(pid);
     let clock = call.kernel.clock.now();
     let kernel = &mut *call.kernel;
@@ -196,9 +197,9 @@ fn new_process(call: &mut Call<'_>, request: &Request, thread: Thread) -> Flow {
     if flags & CLONE_CHILD_SETTID != 0 {
         let child = kernel.process(new);
         // As in the kernel, a bad address is the child's own trouble.
-        let _ = child.space().write(request.child_tid, &new.to_le_bytes());
+        let _ = child.space().write(request.child_tid, &new.0.to_le_bytes());
     }
-    Flow::Done(Ok(u64::from(new)))
+    Flow::Done(Ok(u64::from(new.0)))
 }
 
 fn exit_thread(call: &mut Call<'_>, code: u64) -> Flow {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Kernel,
+    Kernel, Tid,
     call::{Call, Flow},
     clock::SECOND,
     errno::Errno,
@@ -33,7 +33,7 @@ enum Notify {
     /// A signal to the process, with a value.
     Process(u32, u64),
     /// A signal to one thread, with a value.
-    Thread(u32, u32, u64),
+    Thread(Tid, u32, u64),
 }
 
 /// A timer.
@@ -92,7 +92,7 @@ impl Timers {
     }
 
     /// Lets the timers expire that are due; gives the signals to send, some to a single thread.
-    fn ring(process: &mut Process, now: u64) -> Vec<(Option<u32>, Signal)> {
+    fn ring(process: &mut Process, now: u64) -> Vec<(Option<Tid>, Signal)> {
         let mut due = Vec::new();
         let mut timers = std::mem::take(&mut process.timers);
         for (&number, timer) in &mut timers.by_number {
@@ -236,7 +236,7 @@ fn notification(call: &mut Call<'_>, at: u64) -> Result<Notify, Errno> {
     if how != THREAD_ID {
         return Ok(Notify::Process(number, value));
     }
-    let tid = call.half(at.wrapping_add(16))?;
+    let tid = Tid(call.half(at.wrapping_add(16))?);
     call.process().thread(tid).ok_or(Errno::EINVAL)?;
     Ok(Notify::Thread(tid, number, value))
 }

@@ -11,12 +11,39 @@ use std::{
 };
 
 use rustc_hash::FxHashMap;
+use stunt_terms::InputByte;
 
 use super::PAGE;
 
-/// What a byte stands for, in words of whoever marked it.
+/// What a byte stands for: a byte of an input, a reason not to touch it, or
+/// else something that only whoever follows the run understands. Marks of input bytes come after all
+/// others, in the order of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mark(pub(crate) NonZeroU64);
+
+impl Mark {
+    const INPUT: u64 = 1 << 63;
+    pub(super) const GUARD: u64 = 1 << 62;
+
+    /// The byte of an input.
+    pub(crate) fn of_input(byte: InputByte) -> Self {
+        let word = Self::INPUT | u64::from(byte.source) << 32 | u64::from(byte.offset);
+        Self(NonZeroU64::new(word).expect("it has a bit"))
+    }
+
+    /// The byte of an input that it is, if it is one.
+    pub(crate) fn input(self) -> Option<InputByte> {
+        let word = self.0.get();
+        let byte = || InputByte::new((word >> 32) as u16 & 0x7fff, word as u32);
+        (word & Self::INPUT != 0).then(byte)
+    }
+
+    /// Whether it says that the byte must not be touched.
+    pub(crate) fn is_guard(self) -> bool {
+        let word = self.0.get();
+        word & Self::INPUT == 0 && word & Self::GUARD != 0
+    }
+}
 
 /// Bytes in a line.
 const LINE: u64 = 64;

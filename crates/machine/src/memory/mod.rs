@@ -11,6 +11,7 @@
 //! bytes, and an access that fails comes back as a [`Fault`].
 
 mod fault;
+mod guard;
 mod marks;
 mod page;
 mod regions;
@@ -20,6 +21,7 @@ mod table;
 mod tlb;
 
 pub use fault::{Access, Fault, Reason};
+pub(crate) use guard::{Guard, HEAP, first_forbidden, is_behind_heap};
 pub use marks::Mark;
 pub use regions::{Backing, Protection, Region};
 pub use source::Source;

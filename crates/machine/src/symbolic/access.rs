@@ -8,10 +8,10 @@ use stunt_terms::{Op as TermOp, Term};
 use crate::{
     code::{Op, Slot, Width, slots},
     cpu::{Cpu, Exception, step},
-    memory::{Access, AddressSpace, Fault, Mark, PAGE, TOP},
+    memory::{Access, AddressSpace, Fault, Mark, PAGE, TOP, is_behind_heap},
 };
 
-use super::{Symbolic, guard::is_behind_heap, shadow::Meaning};
+use super::{Symbolic, shadow::Meaning};
 
 /// Most entries of a table that a load makes.
 const MOST_ENTRIES: u128 = 1 << 13;

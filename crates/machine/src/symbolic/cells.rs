@@ -10,10 +10,10 @@ use stunt_terms::Term;
 
 use crate::{
     code::Width,
-    memory::{AddressSpace, Protection},
+    memory::{AddressSpace, Mark, Protection},
 };
 
-use super::{Symbolic, access::Address, guard::Guard};
+use super::{Symbolic, access::Address};
 
 /// The most cells that an access is spread over.
 const MOST_CELLS: u128 = 16;
@@ -61,7 +61,7 @@ impl Symbolic {
             return None;
         }
         if space.marked(start, end - start)
-            && (start..end).any(|at| space.mark_of(at).and_then(Guard::of).is_some())
+            && (start..end).any(|at| space.mark_of(at).is_some_and(Mark::is_guard))
         {
             return None;
         }

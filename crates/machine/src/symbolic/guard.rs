@@ -9,7 +9,7 @@
 //! end of strings. Stores are checked everywhere, also those of the kernel: a `read` into a block
 //! that is too small ends the run, too.
 
-use std::{num::NonZeroU64, ops::Range, sync::Arc};
+use std::{ops::Range, sync::Arc};
 
 use imbl::{OrdMap, Vector};
 use stunt_path::{Pin, TestKind};
@@ -18,13 +18,11 @@ use stunt_terms::Term;
 use crate::{
     code::slots,
     cpu::{Cpu, Exception},
-    memory::{Access, AddressSpace, Backing, Fault, Mark, Protection, Reason, Region},
+    memory::{Access, AddressSpace, Backing, Fault, Guard, HEAP, Mark, Protection, Reason, Region},
 };
 
 use super::{Symbolic, access::Address, hooks::return_address};
 
-/// Where the checked heap is, and how large it may grow.
-const HEAP: Range<u64> = 0x6000_0000_0000..0x6010_0000_0000;
 /// Bytes before and behind each block that must not be touched.
 const ZONE: u64 = 32;
 /// Blocks begin at multiples of this.
@@ -35,69 +33,6 @@ const GROWTH: u64 = 1 << 16;
 const FAR: u64 = 1 << 20;
 /// Where the value of the canary is, from the base of `fs`.
 const CANARY: u64 = 0x28;
-
-/// Why a byte must not be touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Guard {
-    /// It belongs to no block, or to one that was freed.
-    Forbidden,
-    /// It is a canary: it may be loaded, and stored to when its function is over.
-    Canary,
-    /// It is where functions take canaries from.
-    Source,
-}
-
-/// The word of a mark that is a guard; terms and inputs have other bits.
-const GUARD: u64 = 1 << 62;
-
-impl Guard {
-    pub(super) fn mark(self) -> Mark {
-        let kind = match self {
-            Guard::Forbidden => 1,
-            Guard::Canary => 2,
-            Guard::Source => 3,
-        };
-        Mark(NonZeroU64::new(GUARD | kind).expect("it has a bit"))
-    }
-
-    pub(super) fn of(mark: Mark) -> Option<Self> {
-        let word = mark.0.get();
-        if word >> 63 != 0 || word & GUARD == 0 {
-            return None;
-        }
-        match word & 3 {
-            1 => Some(Guard::Forbidden),
-            2 => Some(Guard::Canary),
-            _ => Some(Guard::Source),
-        }
-    }
-
-    /// Whether an access is refused; the libraries read beyond ends.
-    fn refuses(self, access: Access, in_library: impl FnOnce() -> bool) -> bool {
-        match self {
-            Guard::Forbidden => access == Access::Write || !in_library(),
-            Guard::Canary => access == Access::Write,
-            Guard::Source => false,
-        }
-    }
-}
-
-/// Whether a byte must not be touched because it is behind the end of the checked heap.
-pub(crate) fn is_behind_heap(space: &AddressSpace, at: u64) -> bool {
-    space.is_guarded() && HEAP.contains(&at) && space.region(at).is_none()
-}
-
-/// The first of some bytes that the kernel must not store to.
-pub(crate) fn first_forbidden(space: &AddressSpace, at: u64, length: u64) -> Option<u64> {
-    if !space.is_guarded() || !space.marked(at, length) {
-        return None;
-    }
-    let forbidden = |&at: &u64| {
-        let guard = space.mark_of(at).and_then(Guard::of);
-        guard.is_some_and(|guard| guard.refuses(Access::Write, || false))
-    };
-    (0..length).map(|k| at.wrapping_add(k)).find(forbidden)
-}
 
 /// How a call deals with the heap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

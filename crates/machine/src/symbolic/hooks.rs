@@ -3,12 +3,13 @@
 //! A hook is a guess about what a function of that name does; the double is run natively in the
 //! end, so that a wrong guess costs a double and never a wrong claim.
 
+use stunt_unwind::stack::{Function, FunctionKind, Module, functions};
+
 use super::guard::HeapCall;
 use crate::{
     code::{Slot, slots},
     cpu::Cpu,
     memory::AddressSpace,
-    stack::{Function, FunctionKind, Module, functions},
 };
 
 /// How a comparison treats its bytes.

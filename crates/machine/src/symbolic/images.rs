@@ -6,12 +6,13 @@
 use std::{ops::Range, sync::Arc};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use stunt_unwind::stack::Module;
 
 use super::{
     Symbolic,
     hooks::{Channels, Hook},
 };
-use crate::{memory::AddressSpace, stack::Module};
+use crate::{linux::ThreadId, memory::AddressSpace};
 
 /// What is known about a program by name.
 #[derive(Clone, Default)]
@@ -34,16 +35,13 @@ pub(super) struct Image {
 }
 
 impl Symbolic {
-    /// A thread of a process goes on that runs this program, which begins at `entry`. `quiet`: what it
-    /// writes to its standard output and error is read by nobody inside the machine.
-    pub(crate) fn take_turn(
+    /// A thread goes on whose process runs this program, which begins at `entry`.
+    pub(super) fn go_over_to(
         &mut self,
-        thread: (u32, u32),
+        thread: ThreadId,
         program: &Arc<[u8]>,
         entry: impl FnOnce() -> Option<u64>,
-        quiet: bool,
     ) {
-        self.quiet = quiet;
         if self.thread != Some(thread) {
             // What one thread asks is no part of another one's condition.
             self.pending = None;

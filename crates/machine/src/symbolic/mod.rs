@@ -7,7 +7,8 @@
 //!  ├──► images, hooks, summaries        functions that are known by name, by program
 //!  ├──► guard                           checked memory
 //!  ├──► units                           stopping before each test, and going back
-//!  └──► session                         the tests and pins that come of it
+//!  ├──► session                         the tests and pins that come of it
+//!  └──► tracing, values                 what the kernel is told and asked through (`tracer.rs`)
 //! ```
 //!
 //! Where nothing depends on the input, the program runs as it always does: a marked byte stops it,
@@ -16,6 +17,7 @@
 //! for. It never asks whether another input would go elsewhere.
 
 mod access;
+mod aside;
 pub(crate) mod bits;
 mod cells;
 mod clauses;
@@ -27,16 +29,16 @@ pub(crate) mod layers;
 mod run;
 mod session;
 mod shadow;
-pub(crate) mod shapes;
+mod shapes;
 mod step;
 mod straighten;
 mod strings;
 mod summaries;
+mod tracing;
 mod units;
+mod values;
 pub(crate) mod vector;
 
-pub(crate) use guard::{first_forbidden, is_behind_heap};
-pub(crate) use hooks::hooks;
 pub use session::{Relaxations, Symbolic, Throw};
 pub use shadow::Shadow;
-pub(crate) use shadow::{Meaning, give_values};
+pub(crate) use values::NewValues;

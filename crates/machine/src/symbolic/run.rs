@@ -14,13 +14,13 @@ use crate::{
 };
 
 use super::{
-    Meaning, Shadow, Symbolic,
+    Shadow, Symbolic,
     access::{Address, gap_around},
     clauses::Held,
     flags::Flags,
     hooks::Hook,
     session::Ignored,
-    shadow::{FlagTerms, put_flags},
+    shadow::{FlagTerms, Meaning, put_flags},
 };
 
 /// What came of a function that is known by name.

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use stunt_path::{Pin, Test, TestKind};
 use stunt_terms::{Assignment, Evaluator, Op, Pool, Support, Term};
+use stunt_unwind::failure::{Exception, Throws};
+use stunt_unwind::stack::Thread as _;
 
 use crate::{
     code::{Slot, Width, slots},
     cpu::Cpu,
-    failure::{Exception, Throws},
+    linux::ThreadId,
     memory::AddressSpace,
+    stopped::StoppedThread,
 };
 
 use super::{
@@ -101,8 +104,8 @@ pub struct Symbolic {
     /// What is known about the program that runs, and about others that did.
     pub(super) image: Image,
     pub(super) images: Vec<Image>,
-    /// The thread that runs: its process, and its number.
-    pub(super) thread: Option<(u32, u32)>,
+    /// The thread that runs.
+    pub(super) thread: Option<ThreadId>,
     /// Nobody inside the machine reads what the process writes to its standard streams.
     pub(super) quiet: bool,
     /// How many tests there were when a function was called that does not return.
@@ -319,17 +322,16 @@ impl Symbolic {
         let again = super::hooks::return_address(cpu, space)
             .is_some_and(|to| self.image.rethrows.iter().any(|range| range.contains(&to)));
         let header = cpu.get(slots::RDI);
-        let (process, thread) = self.thread.unwrap_or_default();
-        let thread = u64::from(process) << 32 | u64::from(thread);
+        let thread = self.thread.map_or(0, |it| u64::from(it.pid.0) << 32 | u64::from(it.tid.0));
         if again && self.thrown.threw_again(thread, header) {
             return;
         }
-        let mut memory = |address: u64, bytes: &mut [u8]| space.read(address, bytes).is_ok();
-        let exception = Exception::read(header, &mut memory);
+        let mut thrower = StoppedThread::new(cpu, space);
+        let exception = Exception::read(header, &mut thrower);
         let mut stack = Vec::new();
         let mut piece = [0; PIECE];
         let mut at = cpu.get(slots::RSP);
-        while stack.len() < STACK && memory(at, &mut piece) {
+        while stack.len() < STACK && thrower.read(at, &mut piece) {
             stack.extend_from_slice(&piece);
             at = at.wrapping_add(PIECE as u64);
         }

@@ -13,7 +13,7 @@ use crate::{
     memory::Mark,
 };
 
-use super::{guard::Guard, session::Ignored};
+use super::session::Ignored;
 
 /// Where the lazy flags come from, as terms that are cut to the width of the operation, if they are
 /// wider.
@@ -165,30 +165,29 @@ pub(crate) enum Meaning {
 }
 
 impl Meaning {
-    const INPUT: u64 = 1 << 63;
-
     /// The meaning as a mark.
     pub(crate) fn mark(self) -> Mark {
-        let word = match self {
-            Self::Input(byte) => {
-                Self::INPUT | u64::from(byte.source) << 32 | u64::from(byte.offset)
+        match self {
+            Self::Input(byte) => Mark::of_input(byte),
+            Self::Piece(term, byte) => {
+                let word = u64::from(byte) << 32 | u64::from(term.handle().get());
+                Mark(NonZeroU64::new(word).expect("a handle is not zero"))
             }
-            Self::Piece(term, byte) => u64::from(byte) << 32 | u64::from(term.handle().get()),
-        };
-        Mark(NonZeroU64::new(word).expect("a handle is not zero"))
+        }
     }
 
     /// The meaning of a mark; guards have none.
     pub(crate) fn of(mark: Mark) -> Option<Self> {
-        let word = mark.0.get();
-        if Guard::of(mark).is_some() {
+        if mark.is_guard() {
             return None;
         }
-        Some(if word & Self::INPUT != 0 {
-            Self::Input(InputByte::new((word >> 32) as u16 & 0x7fff, word as u32))
-        } else {
-            let handle = NonZeroU32::new(word as u32).expect("a handle is not zero");
-            Self::Piece(Term::from_handle(handle), (word >> 32) as u8)
+        Some(match mark.input() {
+            Some(byte) => Self::Input(byte),
+            None => {
+                let word = mark.0.get();
+                let handle = NonZeroU32::new(word as u32).expect("a handle is not zero");
+                Self::Piece(Term::from_handle(handle), (word >> 32) as u8)
+            }
         })
     }
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stunt_machine::linux::fs::{Allow, Config, Stream};
-use stunt_machine::linux::{Input, InputPlace, Limits, Setup};
-use stunt_machine::stack::Symbols;
+use stunt_machine::linux::{Input, Limits, Setup};
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_machine::{Following, Machine, Options};
-use stunt_path::{Execution, Failure, Junction, Stop, Test};
+use stunt_path::{Execution, Failure, Junction, Source, Stop, Test};
 use stunt_terms::{Assignment, Pool};
+use stunt_unwind::stack::Symbols;
 
 /// Far above what any run needs.
 const MOST_INSTRUCTIONS: u64 = 400_000_000;
@@ -69,22 +69,22 @@ impl Subject {
         let mut environment =
             vec![b"LC_ALL=C.UTF-8".to_vec(), b"RUST_BACKTRACE=0".to_vec(), b"TZ=UTC".to_vec()];
         let place = match self.via {
-            Via::StandardInput => InputPlace::StandardInput,
+            Via::StandardInput => Source::StandardInput,
             Via::File => {
                 // Machines that run already keep the old file.
                 std::fs::write(self.folder.join("fresh"), input).map_err(say)?;
                 std::fs::rename(self.folder.join("fresh"), self.path()).map_err(say)?;
                 let path = self.path().as_os_str().as_bytes().to_vec();
                 arguments.push(path.clone());
-                InputPlace::File(path)
+                Source::File(path)
             }
             Via::Argument => {
                 arguments.extend([b"-".to_vec(), input.to_vec()]);
-                InputPlace::Argument(2)
+                Source::Argument(2)
             }
             Via::Variable => {
                 environment.push([b"INPUT=", input].concat());
-                InputPlace::Variable(b"INPUT".to_vec())
+                Source::Variable(b"INPUT".to_vec())
             }
         };
         let stdin = self.via == Via::StandardInput;

@@ -6,29 +6,33 @@ use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{
     Allow, Caller, Config, Descriptors, FileId, Files, Node, ProcLink, ProcText, Processes, User,
 };
+use stunt_machine::linux::{Pid, Tid};
+
+/// The one process.
+pub const OWN: Pid = Pid(42);
 
 /// One process, whose descriptors `/proc` shows.
 pub struct OneProcess(pub Vec<(u32, FileId)>);
 
 impl Processes for OneProcess {
-    fn pids(&self) -> Vec<u32> {
-        vec![42]
+    fn pids(&self) -> Vec<Pid> {
+        vec![OWN]
     }
-    fn threads(&self, pid: u32) -> Vec<u32> {
-        if pid == 42 { vec![42] } else { Vec::new() }
+    fn threads(&self, pid: Pid) -> Vec<Tid> {
+        if pid == OWN { vec![OWN.first_thread()] } else { Vec::new() }
     }
-    fn text(&self, pid: u32, text: ProcText) -> Option<Vec<u8>> {
-        (pid == 42).then(|| format!("{}\n", text.name()).into_bytes())
+    fn text(&self, pid: Pid, text: ProcText) -> Option<Vec<u8>> {
+        (pid == OWN).then(|| format!("{}\n", text.name()).into_bytes())
     }
-    fn link(&self, pid: u32, link: ProcLink) -> Option<Vec<u8>> {
+    fn link(&self, pid: Pid, link: ProcLink) -> Option<Vec<u8>> {
         let target = match link {
             ProcLink::Exe => "/usr/bin/env",
             ProcLink::Cwd | ProcLink::Root => "/",
         };
-        (pid == 42).then(|| target.into())
+        (pid == OWN).then(|| target.into())
     }
-    fn descriptors(&self, pid: u32) -> Vec<(u32, FileId)> {
-        if pid == 42 { self.0.clone() } else { Vec::new() }
+    fn descriptors(&self, pid: Pid) -> Vec<(u32, FileId)> {
+        if pid == OWN { self.0.clone() } else { Vec::new() }
     }
 }
 
@@ -70,8 +74,8 @@ impl Guest {
         let caller = Caller {
             cwd: self.cwd,
             umask: 0o022,
-            pid: 42,
-            tid: 42,
+            pid: OWN,
+            tid: OWN.first_thread(),
             user: &self.user,
             processes: &processes,
         };

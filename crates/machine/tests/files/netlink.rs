@@ -11,7 +11,7 @@ use stunt_machine::linux::abi::*;
 use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{Address, Config, FileId, Halt, Message};
 
-use crate::common::Guest;
+use crate::common::{Guest, OWN};
 
 const SOL_NETLINK: u32 = 270;
 const STRICT: u32 = 12;
@@ -22,7 +22,7 @@ const LINK: u16 = 18;
 const ADDRESS: u16 = 22;
 const ROUTE: u16 = 26;
 const RULE: u16 = 34;
-const PORT: u32 = 42;
+const PORT: u32 = OWN.0;
 
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
@@ -49,7 +49,7 @@ impl Asking {
     fn new() -> Asking {
         let mut guest = Guest::new(Config::default());
         let kind = SOCK_RAW | SOCK_NONBLOCK;
-        let file = guest.files.new_socket(PORT, AF_NETLINK, kind, 0).unwrap();
+        let file = guest.files.new_socket(OWN, AF_NETLINK, kind, 0).unwrap();
         Asking { guest, file }
     }
 
@@ -259,7 +259,7 @@ fn a_clone_goes_its_own_way() {
     // Its port is free again when it is closed.
     let name = Address::Netlink { port: PORT, groups: 0 };
     assert_eq!(asking.guest.files.local_address(asking.file), Ok(name.clone()));
-    let other = asking.guest.files.new_socket(PORT, AF_NETLINK, SOCK_DGRAM, 0).unwrap();
+    let other = asking.guest.files.new_socket(OWN, AF_NETLINK, SOCK_DGRAM, 0).unwrap();
     let bound = asking.guest.call(|files, caller| files.bind(caller, other, &name));
     assert_eq!(bound, Err(Errno::EADDRINUSE));
     asking.guest.files.release(asking.file);

@@ -9,7 +9,7 @@ use stunt_machine::linux::abi::*;
 use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{Address, Config, FileId, Halt, Message};
 
-use crate::common::{Guest, Scratch};
+use crate::common::{Guest, OWN, Scratch};
 use crate::native::call;
 
 type Answer = Result<i64, Errno>;
@@ -43,7 +43,7 @@ impl Twins {
     fn socket(&mut self, family: u32, kind: u32) -> Both {
         let kind = kind | SOCK_NONBLOCK;
         let fd = call!(socket(family as i32, kind as i32, 0)).unwrap() as i32;
-        let file = self.guest.files.new_socket(42, family, kind, 0).unwrap();
+        let file = self.guest.files.new_socket(OWN, family, kind, 0).unwrap();
         Both { fd, file }
     }
 
@@ -51,7 +51,7 @@ impl Twins {
         let kind = kind | SOCK_NONBLOCK;
         let mut fds = [0; 2];
         call!(socketpair(AF_UNIX as i32, kind as i32, 0, fds.as_mut_ptr())).unwrap();
-        let (a, b) = self.guest.files.socket_pair(42, AF_UNIX, kind, 0).unwrap();
+        let (a, b) = self.guest.files.socket_pair(OWN, AF_UNIX, kind, 0).unwrap();
         [Both { fd: fds[0], file: a }, Both { fd: fds[1], file: b }]
     }
 
@@ -196,7 +196,7 @@ fn internet_connections_agree_with_the_host() {
     let (theirs, ours) = twins.local(server);
     conversation(&mut twins, server, &theirs, &ours, AF_INET);
     // Now that nobody listens, a patient caller is refused.
-    let file = twins.guest.files.new_socket(42, AF_INET, SOCK_STREAM, 0).unwrap();
+    let file = twins.guest.files.new_socket(OWN, AF_INET, SOCK_STREAM, 0).unwrap();
     let refused = twins.guest.call(|f, c| f.connect(c, file, &ours));
     assert_eq!(refused, Err(Halt::Error(Errno::ECONNREFUSED)));
     // One that does not wait learns it later.
@@ -208,13 +208,13 @@ fn internet_connections_agree_with_the_host() {
     assert_eq!(error, 111u32.to_le_bytes());
     // The world outside does not exist.
     let away = Address::Inet { host: [192, 0, 2, 1], port: 80 };
-    let file = twins.guest.files.new_socket(42, AF_INET, SOCK_STREAM, 0).unwrap();
+    let file = twins.guest.files.new_socket(OWN, AF_INET, SOCK_STREAM, 0).unwrap();
     let gone = twins.guest.call(|f, c| f.connect(c, file, &away));
     assert_eq!(gone, Err(Halt::Error(Errno::ENETUNREACH)));
     // Of the kernel one can ask about the network, and nothing else.
-    let netlink = twins.guest.files.new_socket(42, AF_NETLINK, SOCK_RAW, 9);
+    let netlink = twins.guest.files.new_socket(OWN, AF_NETLINK, SOCK_RAW, 9);
     assert_eq!(netlink, Err(Errno::EPROTONOSUPPORT));
-    let packets = twins.guest.files.new_socket(42, AF_PACKET, SOCK_RAW, 0);
+    let packets = twins.guest.files.new_socket(OWN, AF_PACKET, SOCK_RAW, 0);
     assert_eq!(packets, Err(Errno::EAFNOSUPPORT));
 }
 
@@ -256,7 +256,7 @@ fn local_connections_agree_with_the_host() {
 #[test]
 fn files_travel_through_sockets() {
     let mut guest = Guest::new(Config::default());
-    let (a, b) = guest.files.socket_pair(42, AF_UNIX, SOCK_STREAM, 0).unwrap();
+    let (a, b) = guest.files.socket_pair(OWN, AF_UNIX, SOCK_STREAM, 0).unwrap();
     let (reader, writer) = guest.files.new_pipe(0).unwrap();
     guest.files.retain(reader);
     let message = Message { bytes: b"take it", to: None, files: vec![reader] };

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::process::{Command, Stdio};
 
-use stunt_machine::stack::{CallStack, Kind};
+use stunt_unwind::stack::{CallStack, Kind};
 
 use crate::machine;
 use crate::place::{self, Place};

@@ -13,8 +13,8 @@ use stunt_machine::Machine;
 use stunt_machine::linux::abi::{S_IFDIR, S_IFLNK, S_IFREG};
 use stunt_machine::linux::errno::Errno;
 use stunt_machine::linux::fs::{Allow, Caller, Config, Files, NoProcesses, Node, Stream, User};
-use stunt_machine::linux::{self, Limits, Setup, syscall_name};
-use stunt_machine::stack::{CallStack, Symbols};
+use stunt_machine::linux::{self, Limits, Pid, Setup, Tid, syscall_name};
+use stunt_unwind::stack::{CallStack, Symbols};
 
 use crate::outcome::{Left, Outcome};
 use crate::place::Place;
@@ -108,8 +108,14 @@ fn missing(machine: &mut Machine) -> String {
 /// All files below the folder in which the program was started, as it would see them now.
 fn left_behind(files: &mut Files, user: &User) -> Result<BTreeMap<String, Left>, Errno> {
     let folder = files.start()?;
-    let caller =
-        Caller { cwd: folder, umask: 0o022, pid: 0, tid: 0, user, processes: &NoProcesses };
+    let caller = Caller {
+        cwd: folder,
+        umask: 0o022,
+        pid: Pid(0),
+        tid: Tid(0),
+        user,
+        processes: &NoProcesses,
+    };
     let mut left = BTreeMap::new();
     let mut open = vec![(Vec::new(), folder)];
     while let Some((path, dir)) = open.pop() {

@@ -18,7 +18,7 @@ mod native;
 mod outcome;
 mod own;
 mod place;
-#[path = "../stack/native.rs"]
+#[path = "../../../unwind/tests/stack/native.rs"]
 #[expect(dead_code, reason = "the tests of call stacks use more of it")]
 mod stopped;
 mod table;

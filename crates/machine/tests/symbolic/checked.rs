@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use stunt_machine::linux::InputPlace;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::Source;
 
 use crate::follow::{Subject, difference};
 use crate::place::{self, Place};
@@ -70,13 +70,13 @@ fn words(run: &Run) -> Vec<String> {
 }
 
 /// The files of the folder that the command names, and standard input.
-fn inputs(run: &Run, place: &Place) -> Vec<InputPlace> {
+fn inputs(run: &Run, place: &Place) -> Vec<Source> {
     let mut places = Vec::new();
     if place.stdin.as_deref().is_some_and(Path::is_file) {
-        places.push(InputPlace::StandardInput);
+        places.push(Source::StandardInput);
     }
     for word in words(run) {
-        let file = InputPlace::File(word.clone().into_bytes());
+        let file = Source::File(word.clone().into_bytes());
         let here = Path::new(&word).is_relative() && !word.is_empty();
         if here && !places.contains(&file) && place.folder.join(&word).is_file() {
             places.push(file);

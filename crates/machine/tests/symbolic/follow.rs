@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use stunt_machine::Machine;
 use stunt_machine::linux::fs::{Allow, Config, Stream};
-use stunt_machine::linux::{Ending, Input, InputPlace, Limits, Setup};
+use stunt_machine::linux::{Ending, Input, Limits, Setup};
 use stunt_machine::symbolic::{Relaxations, Symbolic};
+use stunt_path::Source;
 use stunt_terms::{Assignment, InputByte};
 
 /// Far above what any run needs; who gets here runs in circles.
@@ -84,22 +85,18 @@ impl Subject {
     }
 
     /// Follows the beginnings of inputs, and compares every term with its value.
-    pub fn follow(&self, inputs: &[InputPlace], relax: Relaxations) -> Result<Done, String> {
+    pub fn follow(&self, inputs: &[Source], relax: Relaxations) -> Result<Done, String> {
         self.follow_with(inputs, Symbolic::new(relax))
     }
 
     /// The same with checked memory.
-    pub fn follow_checked(
-        &self,
-        inputs: &[InputPlace],
-        relax: Relaxations,
-    ) -> Result<Done, String> {
+    pub fn follow_checked(&self, inputs: &[Source], relax: Relaxations) -> Result<Done, String> {
         let mut symbolic = Symbolic::new(relax);
         symbolic.check_memory();
         self.follow_with(inputs, symbolic)
     }
 
-    fn follow_with(&self, inputs: &[InputPlace], mut symbolic: Symbolic) -> Result<Done, String> {
+    fn follow_with(&self, inputs: &[Source], mut symbolic: Symbolic) -> Result<Done, String> {
         let mut machine = self.machine()?;
         symbolic.check_against(self.assignment(inputs)?);
         let public: Vec<_> = std::iter::once(self.most..u64::MAX).collect();
@@ -112,7 +109,7 @@ impl Subject {
     }
 
     /// What the inputs are in this run.
-    fn assignment(&self, inputs: &[InputPlace]) -> Result<Assignment, String> {
+    fn assignment(&self, inputs: &[Source]) -> Result<Assignment, String> {
         let mut all = Assignment::new();
         for (place, source) in inputs.iter().zip(0..) {
             for (&value, offset) in self.content(place)?.iter().zip(0..) {
@@ -122,17 +119,17 @@ impl Subject {
         Ok(all)
     }
 
-    fn content(&self, place: &InputPlace) -> Result<Vec<u8>, String> {
+    fn content(&self, place: &Source) -> Result<Vec<u8>, String> {
         use std::os::unix::ffi::OsStrExt;
         match place {
-            InputPlace::File(path) => {
+            Source::File(path) => {
                 let path = self.folder.join(std::ffi::OsStr::from_bytes(path));
                 std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))
             }
-            InputPlace::Connection(_) => Err("connections have a test of their own".to_owned()),
-            InputPlace::StandardInput => Ok(self.stdin.clone().unwrap_or_default()),
-            InputPlace::Argument(number) => Ok(self.words[*number].clone()),
-            InputPlace::Variable(name) => {
+            Source::Connection(_) => Err("connections have a test of their own".to_owned()),
+            Source::StandardInput => Ok(self.stdin.clone().unwrap_or_default()),
+            Source::Argument(number) => Ok(self.words[*number].clone()),
+            Source::Variable(name) => {
                 let mut all = self.environment.iter();
                 let value = all.find_map(|entry| entry.strip_prefix(&name[..])?.strip_prefix(b"="));
                 value.map(<[u8]>::to_vec).ok_or_else(|| "no such variable".to_owned())

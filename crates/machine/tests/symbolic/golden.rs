@@ -8,9 +8,9 @@
 use std::fmt::Write as _;
 use std::fs;
 
-use stunt_machine::linux::{Ending, InputPlace};
+use stunt_machine::linux::Ending;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
-use stunt_path::{Test, TestKind};
+use stunt_path::{Source, Test, TestKind};
 use stunt_terms::{Assignment, Evaluator, InputByte, Pool, smtlib};
 
 use crate::build;
@@ -109,7 +109,7 @@ fn conditions(case: &Case, level: &str, relax: Relaxations) -> Result<String, St
         stdin: Some(case.input.to_vec()),
         most: u64::MAX,
     };
-    let done = subject.follow(&[InputPlace::StandardInput], relax)?;
+    let done = subject.follow(&[Source::StandardInput], relax)?;
     let Ending::Exited(code) = done.seen.ending else {
         return Err(format!("it ends as {:?}", done.seen.ending));
     };

@@ -1,8 +1,9 @@
 //! Checked memory, by `own/guarded.c`: where the first invalid access is at an address that depends on
 //! the input, the tests say which other addresses would have been as bad, and no more than those.
 
-use stunt_machine::linux::{Ending, InputPlace};
+use stunt_machine::linux::Ending;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::Source;
 use stunt_terms::{Assignment, Evaluator};
 
 use crate::build;
@@ -59,7 +60,7 @@ pub fn check(case: &Case) -> Result<(), String> {
     }
     for relax in [Relaxations::NONE, Relaxations::ALL] {
         subject.stdin = Some(case.input.to_vec());
-        let done = subject.follow_checked(&[InputPlace::StandardInput], relax)?;
+        let done = subject.follow_checked(&[Source::StandardInput], relax)?;
         let invalid =
             |ending| matches!(ending, Ending::Killed(signal) if signal.is_invalid_access());
         if !invalid(done.seen.ending) {

@@ -1,7 +1,8 @@
 //! Libraries that a program loads when it runs already: their functions are known by name, too.
 
-use stunt_machine::linux::{Ending, InputPlace};
+use stunt_machine::linux::Ending;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::Source;
 use stunt_terms::{Assignment, Evaluator};
 
 use crate::build;
@@ -23,7 +24,7 @@ pub fn check() -> Result<(), String> {
         most: u64::MAX,
     };
     for (relax, expected) in [(Relaxations::ALL, true), (Relaxations::NONE, false)] {
-        let done = subject.follow(&[InputPlace::StandardInput], relax)?;
+        let done = subject.follow(&[Source::StandardInput], relax)?;
         if done.seen.ending != Ending::Exited(1) {
             return Err(format!("it ends as {:?}", done.seen.ending));
         }

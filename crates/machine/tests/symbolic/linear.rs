@@ -1,8 +1,9 @@
 //! What a followed run keeps grows with its tests, and no faster: an input that is twice as long makes
 //! twice as many tests, and about twice as many terms.
 
-use stunt_machine::linux::{Ending, InputPlace};
+use stunt_machine::linux::Ending;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::Source;
 
 use crate::build;
 use crate::follow::Subject;
@@ -26,7 +27,7 @@ pub fn check() -> Result<(), String> {
         let mut counts: Vec<(usize, usize)> = Vec::new();
         for doubled in 0..4 {
             subject.stdin = Some(b"key=123;".repeat(RECORDS << doubled));
-            let done = subject.follow(&[InputPlace::StandardInput], relax)?;
+            let done = subject.follow(&[Source::StandardInput], relax)?;
             if done.seen.ending != Ending::Exited(0) {
                 return Err(format!("it ends as {:?}", done.seen.ending));
             }

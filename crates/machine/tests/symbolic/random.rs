@@ -14,9 +14,8 @@ use std::process::Command;
 use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stunt_machine::linux::InputPlace;
 use stunt_machine::symbolic::Relaxations;
-use stunt_path::{Pin, TestKind};
+use stunt_path::{Pin, Source, TestKind};
 
 use crate::build;
 use crate::follow::{Subject, difference};
@@ -555,7 +554,7 @@ pub fn check(seed: u64, interrupted: bool) -> Result<(), String> {
             return Err(format!("input {number}: it ends as {:?}", plain.seen.ending));
         }
         for relax in [Relaxations::NONE, Relaxations::ALL] {
-            let followed = subject.follow(&[InputPlace::StandardInput], relax)?;
+            let followed = subject.follow(&[Source::StandardInput], relax)?;
             let pinned = followed.symbolic.as_ref().is_some_and(|symbolic| {
                 symbolic.tests().iter().any(|test| test.kind == TestKind::Pin(Pin::Signal))
             });

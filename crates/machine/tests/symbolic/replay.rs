@@ -6,8 +6,8 @@
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use stunt_machine::linux::InputPlace;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::Source;
 use stunt_terms::{Assignment, Evaluator};
 
 use crate::build;
@@ -65,7 +65,7 @@ pub fn check(case: &Case) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for (name, relax) in [("path", Relaxations::NONE), ("relaxed", Relaxations::ALL)] {
         subject.stdin = Some(case.input.to_vec());
-        let followed = subject.follow(&[InputPlace::StandardInput], relax)?;
+        let followed = subject.follow(&[Source::StandardInput], relax)?;
         let Some(symbolic) = followed.symbolic else { return Err("it was not followed".into()) };
         let mut evaluator = Evaluator::new();
         let mut satisfies = |input: &[u8]| {

@@ -3,8 +3,8 @@
 //! Each is built with several flags and run on several inputs, with all relaxations and with none.
 //! What it computes it writes, so that a wrong value shows even where no term is wrong.
 
-use stunt_machine::linux::InputPlace;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::Source;
 
 use crate::build;
 use crate::follow::{Subject, difference};
@@ -93,20 +93,20 @@ pub fn check(case: &Case) -> Result<(), String> {
         let place = match case.input {
             Via::StandardInput => {
                 subject.stdin = Some(input);
-                InputPlace::StandardInput
+                Source::StandardInput
             }
             Via::Argument => {
                 subject.words.extend([b"-".to_vec(), input]);
-                InputPlace::Argument(2)
+                Source::Argument(2)
             }
             Via::Variable => {
                 subject.environment.push([b"INPUT=", &input[..]].concat());
-                InputPlace::Variable(b"INPUT".to_vec())
+                Source::Variable(b"INPUT".to_vec())
             }
             Via::File => {
                 std::fs::write(folder.join("input"), &input).map_err(|error| error.to_string())?;
                 subject.words.push(b"input".to_vec());
-                InputPlace::File(b"input".to_vec())
+                Source::File(b"input".to_vec())
             }
         };
         let plain = subject.run()?;

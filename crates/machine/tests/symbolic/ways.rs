@@ -1,8 +1,9 @@
 //! Ways on which input comes back to a program, by `own/ways.c`: whichever it takes, the decision at
 //! its end is among the tests. A way that loses what bytes stand for would be a leak that nobody counts.
 
-use stunt_machine::linux::{Ending, InputPlace};
+use stunt_machine::linux::Ending;
 use stunt_machine::symbolic::Relaxations;
+use stunt_path::Source;
 use stunt_terms::{Assignment, Evaluator};
 
 use crate::build;
@@ -96,15 +97,15 @@ pub fn check(case: &Case) -> Result<(), String> {
     let place = match case.from {
         From::StandardInput => {
             subject.stdin = Some(INPUT.to_vec());
-            InputPlace::StandardInput
+            Source::StandardInput
         }
         From::File => {
             std::fs::write(folder.join("input"), INPUT).map_err(|error| error.to_string())?;
-            InputPlace::File(b"input".to_vec())
+            Source::File(b"input".to_vec())
         }
         From::Argument => {
             subject.words.push(INPUT.to_vec());
-            InputPlace::Argument(2)
+            Source::Argument(2)
         }
     };
     for relax in [Relaxations::NONE, Relaxations::ALL] {

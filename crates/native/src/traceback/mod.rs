@@ -15,10 +15,8 @@ mod python;
 mod roles;
 mod sanitizer;
 
-use stunt_machine::failure::{is_sanitizer_function, is_sanitizer_module};
-use stunt_path::{Failure, Frame};
-
-use crate::run::{Ending, Run};
+use stunt_path::{Ending, Failure, Frame, Run};
+use stunt_unwind::failure::{is_sanitizer_function, is_sanitizer_module};
 
 /// One call of a traceback.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,7 +153,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::run::Private;
+    use stunt_path::Private;
 
     pub(super) fn run(status: u8, stderr: &str) -> Run {
         Run {

@@ -4,8 +4,8 @@
 //! of a recursion once, the language's library not at all. The type counts as well. Exceptions that
 //! caused another count in the same way: the first of them is often the real one.
 
-use stunt_machine::failure::recursion::{repeating, without_rounds};
 use stunt_path::{Failure, FailureKind, Frame, Location, Role};
+use stunt_unwind::failure::recursion::{repeating, without_rounds};
 
 use super::{Call, Exception};
 

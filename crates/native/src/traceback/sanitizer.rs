@@ -13,8 +13,8 @@
 //! quoted text, which tell values of the run. What a sanitizer says about itself (it cannot reserve its
 //! memory, it cannot look for leaks while somebody watches) is no report.
 
-use stunt_machine::failure::{is_sanitizer_function, is_sanitizer_module};
 use stunt_path::{Failure, FailureKind, Frame, Location, Role};
+use stunt_unwind::failure::{is_sanitizer_function, is_sanitizer_module};
 
 use super::roles::{DEPTH, circle, roles};
 use super::{Call, clean, file_name, without_values};

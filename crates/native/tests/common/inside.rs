@@ -6,10 +6,10 @@ use std::sync::Arc;
 use stunt_machine::Machine;
 use stunt_machine::linux::fs::{Allow, Config};
 use stunt_machine::linux::{Limits, Setup};
-use stunt_machine::stack::Symbols;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
 use stunt_native::Command;
 use stunt_path::Failure;
+use stunt_unwind::stack::Symbols;
 
 /// A store that reads files of the host.
 pub fn symbols() -> Symbols {

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use stunt_native::{Ending, Private, Run, failure_of_script};
+use stunt_native::failure_of_script;
+use stunt_path::{Ending, Private, Run};
 
 /// Panics if that does not hold.
 pub fn check(data: &[u8]) {

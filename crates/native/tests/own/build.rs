@@ -4,8 +4,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
-use stunt_native::{Command, Native, Run};
-use stunt_path::Failure;
+use stunt_native::{Command, Native};
+use stunt_path::{Failure, Run};
 
 /// Builds a source of `programs/` with these flags; `-stripped` among them strips it afterwards.
 pub fn build(source: &str, flags: &[&str]) -> PathBuf {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stunt_native::{Command, Containment, Copied, Ending, InputFile, Native, Run, Stdin};
-use stunt_path::Failure;
+use stunt_native::{Command, Containment, Copied, InputFile, Native, Stdin};
+use stunt_path::{Ending, Failure, Run};
 
 use crate::build::{build, command};
 

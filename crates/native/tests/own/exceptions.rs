@@ -1,7 +1,7 @@
 //! C++ exceptions: those that nobody catches count, by who threw.
 
-use stunt_native::{Ending, Native};
-use stunt_path::{FailureKind, Role};
+use stunt_native::Native;
+use stunt_path::{Ending, FailureKind, Role};
 
 use crate::build::{build, failure, run};
 

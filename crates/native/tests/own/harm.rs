@@ -13,8 +13,8 @@ use std::process::{Child, Command as Process, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stunt_native::{Command, Containment, Copied, Ending, Guard, InputFile, Native, containment};
-use stunt_path::FailureKind;
+use stunt_native::{Command, Containment, Copied, Guard, InputFile, Native, containment};
+use stunt_path::{Ending, FailureKind};
 
 use crate::build::{build, command};
 

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stunt_native::{Ending, Native, Stdin};
+use stunt_native::{Native, Stdin};
+use stunt_path::Ending;
 
 use crate::build::{build, command, run};
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use stunt_native::{Command, Containment, Ending, Error, InputFile, Native, Stdin, find};
+use stunt_native::{Command, Containment, Error, InputFile, Native, Stdin, find};
+use stunt_path::Ending;
 
 use crate::build::{build, command};
 

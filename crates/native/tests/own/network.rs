@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use stunt_native::{Command, Connection, Containment, Ending, Native, Way};
-use stunt_path::FailureKind;
+use stunt_native::{Command, Containment, Native};
+use stunt_path::{Connection, Ending, FailureKind, Way};
 
 use crate::build::{build, command};
 

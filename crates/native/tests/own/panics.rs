@@ -1,7 +1,7 @@
 //! Rust panics: those that end the program count, by where they are.
 
-use stunt_native::{Ending, Native};
-use stunt_path::{FailureKind, Role};
+use stunt_native::Native;
+use stunt_path::{Ending, FailureKind, Role};
 
 use crate::build::{build, failure, run};
 

@@ -1,7 +1,7 @@
 //! Programs in C that die of signals, linked and compiled in all ways.
 
-use stunt_native::{Ending, Native};
-use stunt_path::{FailureKind, Role};
+use stunt_native::Native;
+use stunt_path::{Ending, FailureKind, Role};
 
 use crate::build::{build, failure, run};
 

@@ -3,8 +3,9 @@
 //! Numbers and addresses are the program's; whatever they say, memory that is not there is not read,
 //! and sizes are bounded by what the kernel said it moved.
 
+use stunt_tracee as tracee;
+
 use crate::run::filter::{MOVES, READS, WRITES};
-use crate::run::os;
 
 /// The most parts that one call may have (`IOV_MAX`).
 const PARTS: u64 = 1024;
@@ -146,7 +147,7 @@ pub fn call(pid: i32, registers: &libc::user_regs_struct) -> Call {
 
 fn word(pid: i32, address: u64) -> Option<u64> {
     let mut bytes = [0; 8];
-    (os::read_memory(pid, address, &mut bytes) == 8).then(|| u64::from_le_bytes(bytes))
+    (tracee::read_memory(pid, address, &mut bytes) == 8).then(|| u64::from_le_bytes(bytes))
 }
 
 /// The bytes that a call moved, as the kernel counts them: one piece, or one for each message.
@@ -191,7 +192,7 @@ const MOST: u64 = 0x7fff_f000;
 
 fn read(pid: i32, at: u64, size: u64) -> Option<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(size.min(MOST)).ok()?];
-    (os::read_memory(pid, at, &mut bytes) == bytes.len()).then_some(bytes)
+    (tracee::read_memory(pid, at, &mut bytes) == bytes.len()).then_some(bytes)
 }
 
 /// A text that ends with a null, as paths are given.
@@ -202,7 +203,7 @@ pub fn text(pid: i32, at: u64) -> Option<Vec<u8>> {
         // To the end of a page, so that what lies behind it does not matter.
         let size = 4096 - (at % 4096);
         let mut bytes = vec![0; size.min(256) as usize];
-        if os::read_memory(pid, at, &mut bytes) != bytes.len() {
+        if tracee::read_memory(pid, at, &mut bytes) != bytes.len() {
             return None;
         }
         if let Some(end) = bytes.iter().position(|&byte| byte == 0) {

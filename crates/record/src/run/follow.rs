@@ -12,8 +12,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use stunt_native::{AtMark, Effect, Ending, Files, Private, Witness, effect, process_of};
-use stunt_path::Failure;
+use stunt_native::{AtMark, Files, Witness};
+use stunt_path::{Ending, Failure, Private};
+use stunt_tracee::{self as tracee, BIRTHS, CALL, Effect, Event, Onward, alive};
 
 use crate::incident::{Draft, FailedIn, NotedEnding};
 use crate::run::Cost;
@@ -22,7 +23,6 @@ use crate::run::filter::{More, Streams, more};
 use crate::run::inject::{Injected, inject};
 use crate::run::notes::{Notes, Pipe, Verdict, program};
 use crate::run::opened::Manner;
-use crate::run::os::{self, CALL, Event, Onward};
 use crate::run::signals::Signals;
 use crate::run::streams::{Stream, Tail};
 
@@ -41,10 +41,6 @@ const CRASHES: [i32; 9] = [
 
 /// Signals that stop a group.
 const STOPS: [i32; 4] = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU];
-
-/// Events by which a task tells that it has begun another.
-const BIRTHS: [i32; 3] =
-    [libc::PTRACE_EVENT_FORK, libc::PTRACE_EVENT_VFORK, libc::PTRACE_EVENT_CLONE];
 
 /// Descriptors of one process that are listened to one by one; after that all are.
 const ONE_BY_ONE: usize = 8;
@@ -161,7 +157,7 @@ impl<'a> Follow<'a> {
         follow.processes.insert(first, Process::new());
         follow.runs_program(first)?;
         follow.first_program = follow.processes[&first].program.clone();
-        alive(os::go_on(first, Onward::Free, 0))?;
+        alive(tracee::go_on(first, Onward::Free, 0))?;
         Ok(follow)
     }
 
@@ -170,7 +166,7 @@ impl<'a> Follow<'a> {
         let result = self.until_end(crashed);
         if result.is_err() {
             for &task in self.tasks.keys() {
-                os::kill(task);
+                tracee::kill(task);
             }
         }
         result?;
@@ -187,7 +183,7 @@ impl<'a> Follow<'a> {
     }
 
     fn until_end(&mut self, crashed: &mut dyn FnMut(Draft)) -> io::Result<()> {
-        while let Some((pid, event)) = os::wait(None)? {
+        while let Some((pid, event)) = tracee::wait(None)? {
             match event {
                 Event::Stopped(signal, event) => {
                     let looks = Instant::now();
@@ -221,13 +217,13 @@ impl<'a> Follow<'a> {
         // Children of it that waited for its word wait in vain.
         let alone = |child: &i32| {
             let known = |it: Option<i32>| it.is_some_and(|it| self.processes.contains_key(&it));
-            !known(parent_of(*child)) && !known(process_of(*child))
+            !known(tracee::parent_of(*child)) && !known(tracee::process_of(*child))
         };
         let orphans: Vec<i32> = self.early.iter().copied().filter(alone).collect();
         for child in orphans {
             self.early.remove(&child);
             self.adopt(child, None);
-            alive(os::go_on(child, Onward::Free, 0))?;
+            alive(tracee::go_on(child, Onward::Free, 0))?;
         }
         if pid == self.first {
             self.ending = Some(ending);
@@ -270,16 +266,16 @@ impl<'a> Follow<'a> {
                 if pid == self.first {
                     self.stopped_by = Some(signal);
                 }
-                return os::go_on(pid, Onward::Listen, 0);
+                return tracee::go_on(pid, Onward::Listen, 0);
             }
             libc::PTRACE_EVENT_EXEC => self.becomes_another(pid)?,
             libc::PTRACE_EVENT_EXIT => self.exits(pid),
             _ if BIRTHS.contains(&event) => {
-                let child = i32::try_from(os::event_message(pid)?).unwrap_or(0);
+                let child = i32::try_from(tracee::event_message(pid)?).unwrap_or(0);
                 let parent = self.tasks.get(&pid).copied();
                 self.adopt(child, parent);
                 if self.early.remove(&child) {
-                    alive(os::go_on(child, Onward::Free, 0))?;
+                    alive(tracee::go_on(child, Onward::Free, 0))?;
                 }
             }
             _ => {}
@@ -289,7 +285,7 @@ impl<'a> Follow<'a> {
 
     fn go_on(&self, pid: i32, signal: i32) -> io::Result<()> {
         let how = if self.begun.contains_key(&pid) { Onward::ToCall } else { Onward::Free };
-        os::go_on(pid, how, signal)
+        tracee::go_on(pid, how, signal)
     }
 
     /// There is a new thread, or a new process with its own.
@@ -297,7 +293,7 @@ impl<'a> Follow<'a> {
         if self.tasks.contains_key(&child) {
             return;
         }
-        let process = process_of(child).unwrap_or(child);
+        let process = tracee::process_of(child).unwrap_or(child);
         self.tasks.insert(child, process);
         if process != child || self.processes.contains_key(&child) {
             return;
@@ -344,14 +340,14 @@ impl<'a> Follow<'a> {
                 AtMark::Threw(signal) => {
                     if pid == process {
                         // A panic may be why it exits; its modules have to be looked at before.
-                        os::tell_exit(pid)?;
+                        tracee::tell_events(pid, true)?;
                     }
                     return self.go_on(pid, signal);
                 }
             }
         }
         if CRASHES.contains(&signal)
-            && effect(pid, signal) == Effect::Dies
+            && tracee::effect(pid, signal) == Effect::Dies
             && let Some(witness) = &mut own.witness
             && let Ok(number) = u8::try_from(signal)
         {
@@ -373,7 +369,7 @@ impl<'a> Follow<'a> {
     /// A system call begins that takes something in, perhaps.
     fn call_begins(&mut self, pid: i32) -> io::Result<()> {
         self.cost.calls += 1;
-        let registers = os::registers(pid)?;
+        let registers = tracee::registers(pid)?;
         let begun = match calls::call(pid, &registers) {
             Call::Open { folder, path, flags } => self.opens(pid, folder, path, flags),
             Call::Read { descriptor, to, peeks: false } => {
@@ -482,7 +478,7 @@ impl<'a> Follow<'a> {
     /// A system call is at its end.
     fn call_ends(&mut self, pid: i32) -> io::Result<()> {
         let Some(begun) = self.begun.remove(&pid) else { return Ok(()) };
-        let result = os::registers(pid)?.rax.cast_signed();
+        let result = tracee::registers(pid)?.rax.cast_signed();
         let process = self.tasks.get(&pid).copied().unwrap_or(pid);
         match begun {
             Begun::Read(from, to) if result >= 0 => {
@@ -588,24 +584,4 @@ impl Process<'_> {
 fn node(pid: i32, descriptor: i32) -> Option<(u64, u64, fs::FileType)> {
     let data = fs::metadata(format!("/proc/{pid}/fd/{descriptor}")).ok()?;
     Some((data.dev(), data.ino(), data.file_type()))
-}
-
-/// The process that started another.
-fn parent_of(pid: i32) -> Option<i32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    status.lines().find_map(|line| line.strip_prefix("PPid:"))?.trim().parse().ok()
-}
-
-/// Nothing if the process is gone, which the next wait tells.
-fn alive<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(error)
-            if error.raw_os_error() == Some(libc::ESRCH)
-                || error.kind() == io::ErrorKind::NotFound =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(error),
-    }
 }

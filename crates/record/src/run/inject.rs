@@ -4,11 +4,9 @@
 //! process, and is put back to where it was. The filter is written below its stack, beyond what the
 //! thread may use, and what was there is written back.
 
-use std::fs::OpenOptions;
 use std::io;
-use std::os::unix::fs::FileExt;
 
-use crate::run::os::{self, CALL, Event, Onward};
+use stunt_tracee::{self as tracee, CALL, Event, Memory, Onward};
 
 /// What a thread may use below its stack pointer.
 const RED_ZONE: u64 = 128;
@@ -29,7 +27,7 @@ pub enum Injected {
 
 /// Sets a filter in the process of a thread that is stopped at the end of a system call.
 pub fn inject(thread: i32, filter: &[libc::sock_filter]) -> io::Result<Injected> {
-    let old = os::registers(thread)?;
+    let old = tracee::registers(thread)?;
     // The list of instructions, and before it what names it: their number, and their address.
     let size = 16 + 8 * filter.len() as u64;
     let place = (old.rsp.wrapping_sub(RED_ZONE + size)) & !15;
@@ -41,11 +39,9 @@ pub fn inject(thread: i32, filter: &[libc::sock_filter]) -> io::Result<Injected>
         bytes.extend([step.jt, step.jf]);
         bytes.extend(step.k.to_le_bytes());
     }
-    let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{thread}/mem"))?;
+    let memory = Memory::of(thread)?;
     let mut before = vec![0; bytes.len()];
-    if memory.read_exact_at(&mut before, place).is_err()
-        || memory.write_all_at(&bytes, place).is_err()
-    {
+    if !memory.read(place, &mut before) || memory.write(place, &bytes).is_err() {
         // The stack ends here, or is no stack.
         return Ok(Injected::Refused);
     }
@@ -57,16 +53,16 @@ pub fn inject(thread: i32, filter: &[libc::sock_filter]) -> io::Result<Injected>
     call.rdi = u64::from(libc::SECCOMP_SET_MODE_FILTER);
     call.rsi = ALL_THREADS;
     call.rdx = place;
-    os::set_registers(thread, &call)?;
+    tracee::set_registers(thread, &call)?;
     let result = match finish(thread)? {
         Ok(result) => result,
         Err(event) => return Ok(Injected::Gone(event)),
     };
-    memory.write_all_at(&before, place)?;
+    memory.write(place, &before)?;
     // The number of the call is gone: the call that we come from must not be made again.
     let mut back = old;
     back.orig_rax = u64::MAX;
-    os::set_registers(thread, &back)?;
+    tracee::set_registers(thread, &back)?;
     Ok(if result == 0 { Injected::Done } else { Injected::Refused })
 }
 
@@ -75,8 +71,8 @@ fn finish(thread: i32) -> io::Result<Result<u64, Event>> {
     let mut ends = 0;
     let mut late = Vec::new();
     while ends < 2 {
-        os::go_on(thread, Onward::ToCall, 0)?;
-        match os::wait(Some(thread))? {
+        tracee::go_on(thread, Onward::ToCall, 0)?;
+        match tracee::wait(Some(thread))? {
             Some((_, Event::Stopped(CALL, 0))) => ends += 1,
             // A signal that came at this moment is delivered afterwards.
             Some((_, Event::Stopped(signal, 0))) => late.push(signal),
@@ -85,9 +81,9 @@ fn finish(thread: i32) -> io::Result<Result<u64, Event>> {
             None => return Err(io::Error::from_raw_os_error(libc::ESRCH)),
         }
     }
-    let result = os::registers(thread)?.rax;
+    let result = tracee::registers(thread)?.rax;
     for signal in late {
-        os::send(thread, signal);
+        tracee::send(thread, signal);
     }
     Ok(Ok(result))
 }

@@ -25,8 +25,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use stunt_native::{Ending, Files, Run};
-use stunt_path::Failure;
+use stunt_native::Files;
+use stunt_path::{Ending, Failure, Run};
 
 pub use notes::program;
 

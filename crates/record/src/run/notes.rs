@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use object::Object;
-use stunt_native::Private;
-use stunt_path::Failure;
+use stunt_path::{Failure, Private};
 
 use crate::failure::NotedFailure;
 use crate::incident::{

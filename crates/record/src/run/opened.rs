@@ -10,7 +10,7 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use stunt_native::Private;
+use stunt_path::Private;
 
 use crate::incident::{Copied, Draft, NotedFile};
 use crate::word::Word;

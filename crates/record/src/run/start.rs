@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
-use crate::run::os;
+use stunt_tracee::{self as tracee, Event, Onward};
 
 /// What is started.
 pub struct Plan {
@@ -66,7 +66,7 @@ pub fn start(plan: &Plan) -> io::Result<libc::pid_t> {
         }
     }
     drop((followed, failure));
-    if let Err(error) = os::seize(pid) {
+    if let Err(error) = tracee::seize(pid) {
         // It waits for a word that does not come, and ends.
         drop(follow);
         let mut status = 0;
@@ -79,11 +79,11 @@ pub fn start(plan: &Plan) -> io::Result<libc::pid_t> {
     // It stops at its new program, or says why there is none. Following stops it at the end of
     // `execve` before its end of the pipe closes: that is the first thing to be waited for.
     loop {
-        match os::wait(Some(pid))? {
-            Some((_, os::Event::Stopped(_, libc::PTRACE_EVENT_EXEC))) => return Ok(pid),
-            Some((_, os::Event::Stopped(signal, event))) => {
+        match tracee::wait(Some(pid))? {
+            Some((_, Event::Stopped(_, libc::PTRACE_EVENT_EXEC))) => return Ok(pid),
+            Some((_, Event::Stopped(signal, event))) => {
                 let signal = if event == 0 { signal } else { 0 };
-                os::go_on(pid, os::Onward::Free, signal)?;
+                tracee::go_on(pid, Onward::Free, signal)?;
             }
             _ => break,
         }

@@ -4,7 +4,7 @@
 //! They lie in memory, in a type that cannot print them, up to a limit for all together. What comes
 //! after that is not kept, and the stream says so.
 
-use stunt_native::Private;
+use stunt_path::Private;
 
 /// The most calls of one stream whose sizes are kept.
 const PIECES: usize = 1 << 16;

@@ -125,7 +125,7 @@ fn travellers(call: &mut Call<'_>, file: FileId, header: &Header) -> Result<Vec<
             }
             (SOL_SOCKET, SCM_CREDENTIALS) if local && body.len() == 12 => {
                 let pid = u32::from_le_bytes(body[..4].try_into().expect("4 bytes"));
-                if pid != call.pid && call.kernel.user.uid != 0 {
+                if pid != call.pid.0 && call.kernel.user.uid != 0 {
                     return Err(Errno::EPERM);
                 }
             }

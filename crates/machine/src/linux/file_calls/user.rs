@@ -10,10 +10,7 @@ use super::{
     },
     Answer,
 };
-use crate::{
-    memory::{Mark, Protection, TOP},
-    symbolic::Meaning,
-};
+use crate::memory::{Mark, Protection, TOP};
 
 /// The most bytes that are held at a time.
 pub(super) const CHUNK: usize = 1 << 20;
@@ -304,7 +301,7 @@ pub(super) fn marks_of(
         before -= skipped;
         let rest = (length - skipped).min(count - marks.len());
         let start = address + skipped as u64;
-        let mark = |at| space.mark_of(at).filter(|&mark| Meaning::of(mark).is_some());
+        let mark = |at| space.mark_of(at).filter(|mark| !mark.is_guard());
         marks.extend((start..start + rest as u64).map(mark));
     }
     marks.iter().any(Option::is_some).then_some(marks)

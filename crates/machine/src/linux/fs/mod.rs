@@ -51,6 +51,9 @@ mod tree;
 use std::sync::Arc;
 
 use imbl::OrdMap;
+use stunt_path::Connection;
+
+use crate::linux::{Pid, Tid};
 
 pub use attributes::{SetTime, Times};
 pub use content::{Content, Page};
@@ -68,7 +71,7 @@ pub(in crate::linux) use netlink::{NETLINK_PKTINFO, SOL_NETLINK, interface};
 pub use open::Opened;
 pub use path::Found;
 pub use procfs::{NoProcesses, ProcLink, ProcNode, ProcText, Processes};
-pub use socket::{Address, Attached, Connection, Message, Received, Way};
+pub use socket::{Address, Attached, Message, Received};
 pub use stat::{Stat, StatFs, Timestamp, device_number, major, minor};
 
 use event::Event;
@@ -155,9 +158,9 @@ pub struct Caller<'a> {
     /// Permissions that new files do not get.
     pub umask: u32,
     /// The process.
-    pub pid: u32,
+    pub pid: Pid,
     /// The thread.
-    pub tid: u32,
+    pub tid: Tid,
     /// As whom.
     pub user: &'a User,
     /// What `/proc` tells.

@@ -9,6 +9,7 @@ use super::inode::{Directory, Entry};
 use super::stat::{Stat, device_number};
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
+use crate::linux::{Pid, Tid};
 
 /// The device number of `/proc`.
 pub const PROC_DEVICE: u64 = device_number(0, 22);
@@ -17,7 +18,7 @@ pub const SYS_DEVICE: u64 = device_number(0, 21);
 /// The device number of `/dev`.
 pub const DEV_DEVICE: u64 = device_number(0, 5);
 
-/// A place under `/proc` that depends on a process.
+/// A place under `/proc` that depends on a process. Threads have places there as processes have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ProcNode {
     /// `/proc`
@@ -27,17 +28,17 @@ pub enum ProcNode {
     /// `/proc/thread-self`
     ThreadSelf,
     /// `/proc/<pid>`
-    Process(u32),
+    Process(Pid),
     /// `/proc/<pid>/<text>`
-    Text(u32, ProcText),
+    Text(Pid, ProcText),
     /// `/proc/<pid>/<link>`
-    Link(u32, ProcLink),
+    Link(Pid, ProcLink),
     /// `/proc/<pid>/fd`
-    Descriptors(u32),
+    Descriptors(Pid),
     /// `/proc/<pid>/fd/<n>`
-    Descriptor(u32, u32),
+    Descriptor(Pid, u32),
     /// `/proc/<pid>/task`
-    Threads(u32),
+    Threads(Pid),
 }
 
 macro_rules! named {
@@ -107,15 +108,15 @@ named! {
 /// What the files need to know about processes.
 pub trait Processes {
     /// All processes, ascending.
-    fn pids(&self) -> Vec<u32>;
+    fn pids(&self) -> Vec<Pid>;
     /// The threads of a process, ascending; none if there is no such process.
-    fn threads(&self, pid: u32) -> Vec<u32>;
+    fn threads(&self, pid: Pid) -> Vec<Tid>;
     /// A text about a process or a thread; none if there is no such process.
-    fn text(&self, pid: u32, text: ProcText) -> Option<Vec<u8>>;
+    fn text(&self, pid: Pid, text: ProcText) -> Option<Vec<u8>>;
     /// Where a link of a process leads; none if there is no such process.
-    fn link(&self, pid: u32, link: ProcLink) -> Option<Vec<u8>>;
+    fn link(&self, pid: Pid, link: ProcLink) -> Option<Vec<u8>>;
     /// The open descriptors of a process, ascending.
-    fn descriptors(&self, pid: u32) -> Vec<(u32, FileId)>;
+    fn descriptors(&self, pid: Pid) -> Vec<(u32, FileId)>;
 }
 
 /// No processes at all.
@@ -123,19 +124,19 @@ pub trait Processes {
 pub struct NoProcesses;
 
 impl Processes for NoProcesses {
-    fn pids(&self) -> Vec<u32> {
+    fn pids(&self) -> Vec<Pid> {
         Vec::new()
     }
-    fn threads(&self, _: u32) -> Vec<u32> {
+    fn threads(&self, _: Pid) -> Vec<Tid> {
         Vec::new()
     }
-    fn text(&self, _: u32, _: ProcText) -> Option<Vec<u8>> {
+    fn text(&self, _: Pid, _: ProcText) -> Option<Vec<u8>> {
         None
     }
-    fn link(&self, _: u32, _: ProcLink) -> Option<Vec<u8>> {
+    fn link(&self, _: Pid, _: ProcLink) -> Option<Vec<u8>> {
         None
     }
-    fn descriptors(&self, _: u32) -> Vec<(u32, FileId)> {
+    fn descriptors(&self, _: Pid) -> Vec<(u32, FileId)> {
         Vec::new()
     }
 }
@@ -249,10 +250,11 @@ impl Files {
             ProcNode::Root => match (name, number) {
                 (b"self", _) => Some(ProcNode::SelfLink),
                 (b"thread-self", _) => Some(ProcNode::ThreadSelf),
-                (_, Some(pid)) => {
+                (_, Some(number)) => {
+                    let (pid, tid) = (Pid(number), Tid(number));
                     // A thread has a directory, too, though no listing shows it.
                     let thread =
-                        || processes.pids().iter().any(|&of| processes.threads(of).contains(&pid));
+                        || processes.pids().iter().any(|&of| processes.threads(of).contains(&tid));
                     (processes.pids().contains(&pid) || thread()).then_some(ProcNode::Process(pid))
                 }
                 _ => return Ok(self.proc_fixed(name)),
@@ -272,7 +274,8 @@ impl Files {
                 .filter(|&fd| processes.descriptors(pid).iter().any(|open| open.0 == fd))
                 .map(|fd| ProcNode::Descriptor(pid, fd)),
             ProcNode::Threads(pid) => {
-                number.filter(|tid| processes.threads(pid).contains(tid)).map(ProcNode::Process)
+                let has = |tid: &u32| processes.threads(pid).contains(&Tid(*tid));
+                number.filter(has).map(|tid| ProcNode::Process(Pid(tid)))
             }
             _ => return Err(Errno::ENOTDIR),
         };
@@ -332,7 +335,7 @@ impl Files {
             }
             ProcNode::Threads(pid) => {
                 for tid in processes.threads(pid) {
-                    add(tid.to_string(), ProcNode::Process(tid));
+                    add(tid.to_string(), ProcNode::Process(Pid(tid.0)));
                 }
             }
             _ => return Err(Errno::ENOTDIR),
@@ -409,7 +412,7 @@ impl Files {
     pub(super) fn proc_text(
         &self,
         processes: &dyn Processes,
-        pid: u32,
+        pid: Pid,
         text: ProcText,
     ) -> Result<Vec<u8>, Errno> {
         match text {
@@ -424,7 +427,7 @@ impl Files {
 
 /// A fixed inode number for each place.
 fn proc_number(node: ProcNode) -> u64 {
-    let of = |pid: u32, part: u64| (1 << 32) + (u64::from(pid) << 12) + part;
+    let of = |pid: Pid, part: u64| (1 << 32) + (u64::from(pid.0) << 12) + part;
     match node {
         ProcNode::Root => 1,
         ProcNode::SelfLink => 2,

@@ -18,6 +18,7 @@ use super::socket::Network;
 use super::{Caller, Clock, Config, FileId, Files, Stream, Timestamp, host};
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
+use crate::linux::{Pid, Tid};
 
 /// The first inode number of files that the program makes: above any that a host uses, and still
 /// exact as a floating point number, as some scripts treat them.
@@ -77,8 +78,8 @@ impl Files {
         let caller = Caller {
             cwd: Node::Inode(self.root),
             umask: 0o022,
-            pid: 0,
-            tid: 0,
+            pid: Pid(0),
+            tid: Tid(0),
             user: &config.user,
             processes: &NoProcesses,
         };
@@ -302,8 +303,8 @@ impl Files {
         let caller = Caller {
             cwd: Node::Inode(self.root),
             umask: 0o022,
-            pid: 0,
-            tid: 0,
+            pid: Pid(0),
+            tid: Tid(0),
             user: &config.user,
             processes: &NoProcesses,
         };

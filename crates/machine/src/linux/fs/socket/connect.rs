@@ -326,7 +326,7 @@ impl Files {
             charged: 0,
             taken: 0,
             marks: HeldMarks::default(),
-            peer_credentials: (caller.pid, caller.user.uid, caller.user.gid),
+            peer_credentials: (caller.pid.0, caller.user.uid, caller.user.gid),
             activity: 0,
             ..server.clone()
         };

@@ -16,13 +16,13 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use address::Address;
-pub use recorded::{Connection, Way};
 pub use traffic::{Attached, Message, Received};
 
 use super::Files;
 use super::description::{Description, Object};
 use super::ids::{FileId, InodeId, SocketId};
 use super::marks::HeldMarks;
+use crate::linux::Pid;
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
 use crate::memory::Mark;
@@ -64,7 +64,7 @@ struct Packet {
     start: usize,
     from: Option<Address>,
     attached: Vec<FileId>,
-    pid: u32,
+    pid: Pid,
 }
 
 /// A socket.
@@ -184,7 +184,7 @@ impl Files {
 
     fn new_socket_state(
         &self,
-        pid: u32,
+        pid: Pid,
         family: u32,
         kind: u32,
         protocol: u32,
@@ -235,7 +235,7 @@ impl Files {
             error: None,
             options: BTreeMap::new(),
             talk: netlink::Talk::new(raw),
-            credentials: (pid, user.uid, user.gid),
+            credentials: (pid.0, user.uid, user.gid),
             peer_credentials: (0, u32::MAX, u32::MAX),
             activity: 0,
         })
@@ -254,7 +254,7 @@ impl Files {
     /// `socket`.
     pub fn new_socket(
         &mut self,
-        pid: u32,
+        pid: Pid,
         family: u32,
         kind: u32,
         protocol: u32,
@@ -267,7 +267,7 @@ impl Files {
     /// `socketpair`.
     pub fn socket_pair(
         &mut self,
-        pid: u32,
+        pid: Pid,
         family: u32,
         kind: u32,
         protocol: u32,

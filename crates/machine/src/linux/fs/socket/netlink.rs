@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Address, BOX, Packet, Socket};
+use crate::linux::Pid;
 use crate::linux::abi::*;
 use crate::linux::errno::Errno;
 use crate::linux::fs::ids::{FileId, Moved, SocketId};
@@ -75,7 +76,8 @@ impl Socket {
         self.waiting += bytes.len();
         self.charged += charge;
         self.activity += 1;
-        let packet = Packet { bytes, start: 0, from: Some(KERNEL), attached: Vec::new(), pid: 0 };
+        let packet =
+            Packet { bytes, start: 0, from: Some(KERNEL), attached: Vec::new(), pid: Pid(0) };
         self.inbox.push_back(packet);
     }
 
@@ -127,10 +129,10 @@ impl Files {
     }
 
     /// Gives a socket a port: the wanted one, or that of its process, or any.
-    fn take_netlink_port(&mut self, id: SocketId, wanted: u32, pid: u32) -> Result<u32, Errno> {
+    fn take_netlink_port(&mut self, id: SocketId, wanted: u32, pid: Pid) -> Result<u32, Errno> {
         let ports = &mut Arc::make_mut(&mut self.network).netlink;
         let port = match wanted {
-            0 => std::iter::once(pid)
+            0 => std::iter::once(pid.0)
                 .chain((0..=FIRST_FREE_PORT).rev())
                 .find(|port| *port != 0 && !ports.contains_key(port))
                 .ok_or(Errno::EADDRINUSE)?,
@@ -143,13 +145,13 @@ impl Files {
     }
 
     /// The port of a socket, which has one from now on.
-    fn netlink_port(&mut self, id: SocketId, pid: u32) -> Result<u32, Errno> {
+    fn netlink_port(&mut self, id: SocketId, pid: Pid) -> Result<u32, Errno> {
         let socket = self.socket(id).ok_or(Errno::ENOTSOCK)?;
         match socket.local {
             Some(Address::Netlink { port, .. }) => Ok(port),
             _ => {
                 // Who writes to a socket without a name is not told here; its maker is as good.
-                let pid = if pid == 0 { socket.credentials.0 } else { pid };
+                let pid = if pid == Pid(0) { Pid(socket.credentials.0) } else { pid };
                 self.take_netlink_port(id, 0, pid)
             }
         }
@@ -158,7 +160,7 @@ impl Files {
     /// `bind`.
     pub(super) fn bind_netlink(
         &mut self,
-        pid: u32,
+        pid: Pid,
         id: SocketId,
         address: &Address,
     ) -> Result<(), Errno> {
@@ -178,7 +180,7 @@ impl Files {
     /// `connect`: to the kernel, which it is already. To talk to others takes privileges.
     pub(super) fn connect_netlink(
         &mut self,
-        pid: u32,
+        pid: Pid,
         id: SocketId,
         address: &Address,
     ) -> Result<(), Errno> {

@@ -6,8 +6,9 @@
 //! closed the connection with the last, or waits for something else for ever. Datagrams are not
 //! recorded.
 
-use std::fmt;
 use std::sync::Arc;
+
+use stunt_path::{Connection, Way};
 
 use super::{Address, Received, Socket, State, Style};
 use crate::linux::abi::*;
@@ -17,40 +18,6 @@ use crate::linux::fs::ids::{FileId, Halt, InodeId, Place, SocketId, SourceId, Wa
 
 /// The port of the first client; the next ones follow it.
 const FIRST_CLIENT: u16 = 40_000;
-
-/// Who makes a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
-    /// The other side, a client; the program accepts it.
-    Accepted,
-    /// The program; the other side is a server outside of the machine.
-    Made,
-}
-
-/// A connection whose other side is known beforehand.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Connection {
-    /// Who makes it.
-    pub way: Way,
-    /// The port of the server; without one, the first that the program listens on or connects to.
-    pub port: Option<u16>,
-    /// What the other side sends.
-    pub bytes: Arc<[u8]>,
-    /// Whether the other side closes its half after that.
-    pub closes: bool,
-}
-
-/// Sizes only: what goes through a socket may be private.
-impl fmt::Debug for Connection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
-            .field("way", &self.way)
-            .field("port", &self.port)
-            .field("bytes", &self.bytes.len())
-            .field("closes", &self.closes)
-            .finish()
-    }
-}
 
 /// How far the recorded connections have come.
 #[derive(Clone, Debug, Default)]

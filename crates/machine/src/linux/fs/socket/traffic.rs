@@ -5,6 +5,7 @@ use crate::linux::abi::*;
 use crate::linux::errno::Errno;
 use crate::linux::fs::ids::{FileId, Halt, Moved, Place, SocketId, SourceId, Wait};
 use crate::linux::fs::{Caller, Files, NoProcesses};
+use crate::linux::{Pid, Tid};
 
 /// The largest datagram on the Internet.
 const LARGEST_DATAGRAM: usize = 65_507;
@@ -64,8 +65,8 @@ impl Files {
         let caller = Caller {
             cwd: self.root(),
             umask: 0,
-            pid: 0,
-            tid: 0,
+            pid: Pid(0),
+            tid: Tid(0),
             user: &user,
             processes: &NoProcesses,
         };
@@ -340,7 +341,7 @@ impl Files {
                 let pid = packet.pid;
                 received.attached.group = tells_group.then_some(0);
                 received.attached.credentials =
-                    passes.then_some((pid, credentials.1, credentials.2));
+                    passes.then_some((pid.0, credentials.1, credentials.2));
             }
             let whole = !stream || size == rest.len();
             if peek {
