@@ -15,7 +15,11 @@ pub(crate) trait Pass {
 }
 
 /// All families, and for which inputs each of them is.
-pub const FAMILIES: [(&str, &str); 16] = [
+pub const FAMILIES: [(&str, &str); 17] = [
+    (
+        "elements",
+        "leaves of known formats: elements of XML, JSON, tables, DER, MessagePack and others, with their separators and lengths",
+    ),
     ("lines", "text: groups of lines, large ones first"),
     ("line-pairs", "text: two lines, one of which opens what the other closes"),
     ("bytes", "any input: stretches of bytes, side by side, large ones first"),
@@ -36,7 +40,7 @@ pub const FAMILIES: [(&str, &str); 16] = [
     ),
     ("lower", "binary: a byte becomes 0 or 1"),
     ("records", "binary: a length and what it counts"),
-    ("streams", "compressed parts: made smaller within, and stored"),
+    ("documents", "files of known formats: parts of containers, and leaves where they stand"),
     ("plain", "any input: what must stay becomes a letter, a digit, a space, a zero"),
 ];
 

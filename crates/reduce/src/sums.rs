@@ -86,12 +86,8 @@ impl Kind {
     }
 }
 
-/// The Adler-32 sum of some bytes.
-pub(crate) fn adler32(bytes: &[u8]) -> u32 {
-    Kind::Adler32.sum(bytes)
-}
-
 /// The CRC-32 of some bytes.
+#[cfg(test)]
 pub(crate) fn crc32(bytes: &[u8]) -> u32 {
     Kind::Crc32.sum(bytes)
 }

@@ -1,6 +1,7 @@
 //! The passes, by the shapes that they look for; each file says for which inputs it is.
 
 pub(crate) mod brackets;
+pub(crate) mod elements;
 pub(crate) mod names;
 pub(crate) mod records;
 pub(crate) mod tree;
@@ -8,6 +9,7 @@ pub(crate) mod units;
 pub(crate) mod values;
 
 pub(crate) use brackets::{BracketPairs, Brackets};
+pub(crate) use elements::Elements;
 pub(crate) use names::{Inlined, Mentions, OtherWords, Words};
 pub(crate) use records::{Counted, Records};
 pub(crate) use tree::{Hoist, Items};
@@ -35,7 +37,8 @@ pub(crate) mod tests {
 
     #[test]
     fn nothing_is_cut_out_of_nothing_and_every_pass_has_a_family() {
-        let all: [&dyn Pass; 18] = [
+        let all: [&dyn Pass; 19] = [
+            &Elements(1),
             &Lines(1),
             &LinePairs,
             &Bytes(1),

@@ -1,8 +1,6 @@
 //! What can be cut out of files that are no text: a number before as many bytes is what most of them
 //! are made of.
 
-use std::ops::Range;
-
 use crate::edit::Edit;
 use crate::pass::{Pass, in_order};
 
@@ -41,11 +39,6 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// Where it stands.
-    pub(crate) fn place(&self) -> Range<usize> {
-        self.at..self.end()
-    }
-
     /// Where it ends.
     fn end(&self) -> usize {
         self.at + self.width
@@ -77,18 +70,6 @@ fn counts(bytes: &[u8]) -> impl Iterator<Item = Count> {
             },
         )
     })
-}
-
-/// The numbers that may say how long a part is: directly before it, or before a type of four letters. Of several
-/// at the same place the widest is meant.
-pub(crate) fn counts_of(bytes: &[u8], part: &Range<usize>) -> Vec<Count> {
-    let mut found: Vec<Count> = counts(bytes)
-        .filter(|count| [0, 4].iter().any(|extra| count.end() + extra == part.start))
-        .filter(|count| count.value == part.len())
-        .collect();
-    found.sort_by_key(|count| (count.end(), usize::MAX - count.width));
-    found.dedup_by_key(|count| count.end());
-    found
 }
 
 /// The bytes that may stand between a number and what it counts, and behind that: a type of four

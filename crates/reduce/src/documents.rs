@@ -1,0 +1,209 @@
+//! Documents: parts of containers go, and each leaf is reduced where it stands.
+//!
+//! A spreadsheet is XML in deflate in ZIP: flat bytes of it are all needed, while hardly a cell is. So the tree is
+//! edited, and what the format computes follows. At last the document is written with its streams stored, if it
+//! still fails: what is stored can be looked at byte by byte by whatever comes next.
+//!
+//! What always holds: the oracle sees rendered bytes, and only what still fails is kept.
+
+use stunt_document::{Content, Document, Limits, Path};
+
+use crate::driver::{Budget, Reduction};
+use crate::oracle::{Broken, Oracle};
+
+impl Reduction<'_> {
+    /// Reduces the source as a document, if it is more than one leaf. Whether it is.
+    pub(crate) fn as_document(&mut self) -> Result<bool, Broken> {
+        if self.is_left_out("documents") {
+            return Ok(false);
+        }
+        let mut document = Document::parse(self.bytes().to_vec(), &Limits::default());
+        if document.is_flat() {
+            return Ok(false);
+        }
+        for round in 0..2 {
+            let before = document.nodes().count();
+            self.without_parts(&mut document)?;
+            if round > 0 && document.nodes().count() == before {
+                break;
+            }
+            self.within_leaves(&mut document)?;
+        }
+        let (packed, stored) = (document.render(), document.render_stored().bytes.to_vec());
+        for bytes in [stored, packed] {
+            if self.try_source(bytes)? {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Parts go, level by level, in groups, large ones first; then leaves are emptied in the same way.
+    fn without_parts(&mut self, document: &mut Document) -> Result<(), Broken> {
+        let mut depth = 1;
+        loop {
+            let deepest = document.nodes().map(|(path, _)| path.depth()).max().unwrap_or(0);
+            if depth > deepest || self.is_over() {
+                break;
+            }
+            self.groups(
+                document,
+                |document| paths(document, |path, _| path.depth() == depth),
+                |document, paths| document.without(paths),
+            )?;
+            depth += 1;
+        }
+        self.groups(
+            document,
+            |document| paths(document, |_, content| content.is_some_and(|it| !it.is_empty())),
+            |document, paths| {
+                let empty = |path: &Path| (path.clone(), Content::from(Vec::new()));
+                document.with_leaves(paths.iter().map(empty))
+            },
+        )
+    }
+
+    /// Tries an edit on groups of nodes, all of them first, then halves, and so on. After an edit that is kept the
+    /// nodes are looked for anew.
+    fn groups(
+        &mut self,
+        document: &mut Document,
+        nodes: impl Fn(&Document) -> Vec<Path>,
+        edit: impl Fn(&Document, &[Path]) -> Document,
+    ) -> Result<(), Broken> {
+        let mut all = nodes(document);
+        let mut size = all.len();
+        while size > 0 {
+            let mut at = 0;
+            while at < all.len() && !self.is_over() {
+                let group = &all[at..(at + size).min(all.len())];
+                let edited = edit(document, group);
+                if self.try_source(edited.render())? {
+                    let before = all.len();
+                    *document = edited;
+                    all = nodes(document);
+                    // An edit after which as many are left has to go on, or it would be tried for ever.
+                    at += if all.len() < before { 0 } else { size };
+                } else {
+                    at += size;
+                }
+            }
+            size = if size > all.len() { all.len() } else { size / 2 };
+        }
+        Ok(())
+    }
+
+    /// Reduces the leaves, the longest first.
+    fn within_leaves(&mut self, document: &mut Document) -> Result<(), Broken> {
+        let mut leaves: Vec<(usize, Path)> =
+            document.leaves().map(|(path, content)| (content.len(), path)).collect();
+        leaves.sort_by_key(|(length, _)| usize::MAX - length);
+        for (_, path) in leaves {
+            if self.is_over() {
+                break;
+            }
+            let Some(content) = document.node(&path).and_then(|node| node.content()) else {
+                continue;
+            };
+            let content = content.to_vec();
+            let mut within = Within {
+                document,
+                path: &path,
+                input: &self.best,
+                source: self.source,
+                oracle: &mut *self.oracle,
+            };
+            let budget = Budget { runs: self.left, ..self.budget };
+            let mut leaf = Reduction::new(vec![content.clone()], &mut within, budget);
+            leaf.coarsely()?;
+            leaf.finely()?;
+            leaf.plainly()?;
+            self.left = leaf.left;
+            let reduced = leaf.best.swap_remove(0);
+            if reduced != content {
+                *document = document.with_leaf(&path, reduced);
+                self.best[self.source] = document.render();
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes over to these bytes of the source, if they fail.
+    fn try_source(&mut self, bytes: Vec<u8>) -> Result<bool, Broken> {
+        if self.left == 0 {
+            return Ok(false);
+        }
+        let mut candidate = self.best.clone();
+        candidate[self.source] = bytes;
+        self.left -= 1;
+        if !self.oracle.fails(std::slice::from_ref(&candidate))?[0] {
+            return Ok(false);
+        }
+        self.best = candidate;
+        Ok(true)
+    }
+}
+
+/// The nodes of a document for which something holds.
+fn paths(document: &Document, wanted: impl Fn(&Path, Option<&Content>) -> bool) -> Vec<Path> {
+    let nodes = document.nodes().filter(|(path, node)| wanted(path, node.content()));
+    nodes.map(|(path, _)| path).collect()
+}
+
+/// The content of a leaf, tried within its document.
+struct Within<'a> {
+    document: &'a Document,
+    path: &'a Path,
+    input: &'a [Vec<u8>],
+    source: usize,
+    oracle: &'a mut dyn Oracle,
+}
+
+impl Oracle for Within<'_> {
+    fn fails(&mut self, contents: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        let rendered = |content: &Vec<Vec<u8>>| {
+            let mut input = self.input.to_vec();
+            input[self.source] = self.document.with_leaf(self.path, content[0].clone()).render();
+            input
+        };
+        let inputs: Vec<Vec<Vec<u8>>> = contents.iter().map(rendered).collect();
+        self.oracle.fails(&inputs)
+    }
+
+    fn width(&self) -> usize {
+        self.oracle.width()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use flate2::Compression;
+    use flate2::read::GzDecoder;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+    use crate::driver::reduce;
+
+    #[test]
+    fn what_is_compressed_is_reduced_within_and_stored() {
+        let text =
+            b"line of a log\nline of a log with a bug in it\nlast line of a log\n".repeat(50);
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&text).expect("it is in memory");
+        let input = encoder.finish().expect("it is in memory");
+        let unpacked = |input: &[u8]| {
+            let mut text = Vec::new();
+            GzDecoder::new(input).read_to_end(&mut text).is_ok().then_some(text)
+        };
+        let mut oracle = |input: &[Vec<u8>]| {
+            unpacked(&input[0]).is_some_and(|text| text.windows(3).any(|it| it == b"bug"))
+        };
+        let budget = Budget { runs: 10_000, over: &|| false, without: &[] };
+        let reduced = reduce(&[input], &[true], &mut oracle, budget).expect("it cannot break");
+        assert_eq!(unpacked(&reduced.input[0]).as_deref(), Some(&b"bug"[..]));
+        assert!(reduced.input[0].windows(3).any(|it| it == b"bug"), "it is not stored");
+        assert!(reduced.runs < 1000, "{} runs", reduced.runs);
+    }
+}
