@@ -9,6 +9,7 @@ mod ascii;
 mod base64;
 mod boxes;
 mod bzip2;
+mod compound;
 mod deflate;
 mod der;
 mod ebml;
@@ -57,6 +58,7 @@ pub(crate) const READERS: &[Reader] = &[
     jpeg::read,
     riff::read,
     tiff::read,
+    compound::read,
     gif::read,
     boxes::read,
     ebml::read,
