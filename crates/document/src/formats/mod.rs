@@ -29,6 +29,7 @@ mod record;
 mod riff;
 mod roles;
 mod sequence;
+mod sqlite;
 mod stretches;
 mod tar;
 mod text;
@@ -59,6 +60,7 @@ pub(crate) const READERS: &[Reader] = &[
     riff::read,
     tiff::read,
     compound::read,
+    sqlite::read,
     gif::read,
     boxes::read,
     ebml::read,

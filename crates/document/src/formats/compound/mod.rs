@@ -194,7 +194,8 @@ pub(crate) fn read(bytes: &Content, budget: &mut Budget) -> Option<Found> {
     let mut reader = Reader { bytes, sector, table: Vec::new(), stretches: Vec::new() };
 
     // The table: its sectors are listed in the header, and beyond that in sectors of their own.
-    let mut fixed = vec![0..sector.min(bytes.len())];
+    let mut fixed: Vec<Range<usize>> = Vec::new();
+    fixed.push(0..sector.min(bytes.len()));
     let mut listed = numbers(&bytes[76..HEADER]);
     let mut more = word(68)?;
     while more < END {
