@@ -145,3 +145,21 @@ fn a_picture_of_a_camera() {
     assert_eq!(usize::from(u16::from_be_bytes([written[4], written[5]])), 2 + exif.len() - 17);
     assert!(Document::parse(&written[..], &Limits::default()).same_tree(&edited));
 }
+
+#[test]
+fn a_stream_that_was_cut_off_stays_cut_off() {
+    let read = "
+import sys, zlib
+d = zlib.decompressobj(31); t = d.decompress(sys.stdin.buffer.read()); print(len(t), t[:5], d.eof)
+";
+    let whole = python(WRITE, &["gzip"], b"");
+    let bytes = &whole[..whole.len() / 2];
+    let document = Document::parse(bytes, &Limits::default());
+    assert_eq!(document.root().kind(), Kind::Gzip);
+    assert!(document.render() == bytes);
+    let text = leaf(&document, b"Anneliese");
+    let edited = document.with_leaf(&text, b"other ".repeat(100));
+    for written in [edited.render(), edited.render_stored().bytes.to_vec()] {
+        assert_eq!(python(read, &[], &written), b"600 b'other' False\n");
+    }
+}
