@@ -64,7 +64,9 @@ pub enum Kind {
     EbmlElement,
     CompoundFile,
     Sqlite,
-    Parquet,
+    SqlitePage,
+    SqliteCell,
+    SqliteRecord,
 }
 
 /// The three sorts of nodes.

@@ -147,6 +147,11 @@ impl Budget {
         left.map(drop)
     }
 
+    /// How much may still be unpacked.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// How many parts a reader may still find. It need not look for more.
     pub fn nodes(&self) -> usize {
         self.nodes

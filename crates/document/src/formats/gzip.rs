@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::content::Content;
-use crate::formats::deflate;
+use crate::formats::deflate::{self, Deflate, End};
 use crate::formats::numbers::{le, le16, le32};
 use crate::formats::roles::Roles;
 use crate::formats::sequence::Sequence;
@@ -38,8 +38,8 @@ struct Gzip {
     /// How hard the compressor tried, and the system.
     rest: [u8; 2],
     header_crc: Option<Field>,
-    crc: Field,
-    length: Field,
+    /// Checksum and length, unless the file ends before them.
+    trailer: Option<(Field, Field)>,
 }
 
 impl Form for Gzip {
@@ -80,8 +80,10 @@ impl Form for Gzip {
             Some(body) if body.kind() == Kind::Deflate => body.children()[0].sum(parts.style()),
             _ => Sum::of(b""),
         };
-        out.push(&le::<4>(self.crc.or(u64::from(sum.crc))));
-        out.push(&le::<4>(self.length.or(sum.length & 0xffff_ffff)));
+        if let Some((crc, length)) = self.trailer {
+            out.push(&le::<4>(crc.or(u64::from(sum.crc))));
+            out.push(&le::<4>(length.or(sum.length & 0xffff_ffff)));
+        }
     }
 
     fn keep(&self, kept: &[usize]) -> Arc<dyn Form> {
@@ -125,23 +127,26 @@ fn member(content: &Content, start: usize, budget: &mut Budget) -> Option<(Found
         header_crc = Some(Field::of(le16(content, at)?, u64::from(right)));
         at += 2;
     }
-    let (inner, length) = deflate::unpack(content.get(at..)?, budget)?;
-    let end = at + length;
-    let sum = Sum::of(&inner);
-    let crc = Field::of(le32(content, end)?, u64::from(sum.crc));
-    let stated = Field::of(le32(content, end + 4)?, sum.length & 0xffff_ffff);
+    let found = deflate::inflate(content.get(at..)?, budget)?;
+    let mut end = at + found.length;
+    let sum = Sum::of(&found.content);
+    let mut trailer = None;
+    if found.end == End::Whole
+        && let (Some(crc), Some(length)) = (le32(content, end), le32(content, end + 4))
+    {
+        let crc = Field::of(crc, u64::from(sum.crc));
+        trailer = Some((crc, Field::of(length, sum.length & 0xffff_ffff)));
+    }
+    if trailer.is_none() && found.content.is_empty() {
+        return None;
+    }
     roles.push(Role::Body);
-    let body = Found::around(deflate::Deflate, Piece::new(file, inner));
+    let body = Found::around(Deflate(found.end), Piece::new(file, found.content));
     parts.push(Piece::known("body", content.slice(at..end), body));
-    let form = Gzip {
-        roles: Roles(roles),
-        flags: flags & (TEXT | 0xe0),
-        rest,
-        header_crc,
-        crc,
-        length: stated,
-    };
-    Some((Found::container(form, parts), end + 8))
+    end += if trailer.is_some() { 8 } else { 0 };
+    let form =
+        Gzip { roles: Roles(roles), flags: flags & (TEXT | 0xe0), rest, header_crc, trailer };
+    Some((Found::container(form, parts), end))
 }
 
 pub(crate) fn read(content: &Content, budget: &mut Budget) -> Option<Found> {

@@ -9,6 +9,7 @@ mod ascii;
 mod base64;
 mod boxes;
 mod bzip2;
+mod compound;
 mod deflate;
 mod der;
 mod ebml;
@@ -28,6 +29,7 @@ mod record;
 mod riff;
 mod roles;
 mod sequence;
+mod sqlite;
 mod stretches;
 mod tar;
 mod text;
@@ -57,6 +59,8 @@ pub(crate) const READERS: &[Reader] = &[
     jpeg::read,
     riff::read,
     tiff::read,
+    compound::read,
+    sqlite::read,
     gif::read,
     boxes::read,
     ebml::read,

@@ -1,5 +1,7 @@
 //! quoted-printable: text with `=XX` for what mail cannot carry, in lines of 76 characters.
 
+use rustc_hash::FxHashMap;
+
 use crate::content::Content;
 use crate::formats::text::{lines, trimmed};
 use crate::node::{Codec, Kind};
@@ -11,12 +13,22 @@ const WIDTH: usize = 76;
 
 struct QuotedPrintable {
     line_end: &'static [u8],
+    /// The text as it was: lines that stay are written as they were.
+    original: Content,
 }
 
 impl QuotedPrintable {
     fn text(&self, content: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(content.len());
+        let known: FxHashMap<Vec<u8>, &[u8]> = hard_lines(&self.original)
+            .into_iter()
+            .filter_map(|line| Some((decode(line)?, line)))
+            .collect();
         for line in lines(content) {
+            if let Some(as_it_was) = known.get(line) {
+                text.extend_from_slice(as_it_was);
+                continue;
+            }
             let body = trimmed(line);
             let mut column = 0;
             for (at, &byte) in body.iter().enumerate() {
@@ -55,6 +67,20 @@ impl Codec for QuotedPrintable {
     }
 }
 
+/// The lines of the content as they are written, each with its soft breaks.
+fn hard_lines(text: &[u8]) -> Vec<&[u8]> {
+    let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
+    for line in lines(text) {
+        at += line.len();
+        if !trimmed(line).ends_with(b"=") {
+            found.push(&text[start..at]);
+            start = at;
+        }
+    }
+    found.push(&text[start..]);
+    found
+}
+
 fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let digit = |at: usize| char::from(*text.get(at)?).to_digit(16);
     let mut content = Vec::with_capacity(text.len());
@@ -85,7 +111,7 @@ pub(crate) fn whole(text: &Content, budget: &mut Budget) -> Option<Found> {
         Some(at) if at > 0 && text[at - 1] == b'\r' => b"\r\n",
         _ => b"\n",
     };
-    Some(Found::encoding(QuotedPrintable { line_end }, content.into()))
+    Some(Found::encoding(QuotedPrintable { line_end, original: text.clone() }, content.into()))
 }
 
 #[cfg(test)]
@@ -99,7 +125,19 @@ mod tests {
             "import sys, quopri; quopri.encode(sys.stdin.buffer, sys.stdout.buffer, False)";
         let text = crate::formats::testing::python(script, &[], long.as_bytes());
         assert!(decode(&text).unwrap() == long.as_bytes());
-        let ours = QuotedPrintable { line_end: b"\n" }.text(long.as_bytes());
+        let ours =
+            QuotedPrintable { line_end: b"\n", original: Content::default() }.text(long.as_bytes());
         assert_eq!(String::from_utf8(ours), String::from_utf8(text));
+    }
+
+    #[test]
+    fn lines_that_stay_are_written_as_they_were() {
+        let text: Content = b"plain=20text=\n goes on\n=41nother\nlast=2E".to_vec().into();
+        let codec = QuotedPrintable { line_end: b"\n", original: text.clone() };
+        let content = decode(&text).unwrap();
+        assert_eq!(content, b"plain text goes on\nAnother\nlast.");
+        assert_eq!(codec.text(&content), text[..]);
+        let edited = codec.text(b"plain text goes on\nOne more\nlast.");
+        assert_eq!(edited, b"plain=20text=\n goes on\nOne more\nlast=2E");
     }
 }

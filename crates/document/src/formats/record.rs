@@ -21,6 +21,8 @@ pub(crate) enum Coding {
     Der(usize),
     /// As EBML does, with at least so many bytes.
     Ebml(usize),
+    /// As SQLite does: seven bits a byte, the highest first.
+    Varint,
     /// The length is not told: the record goes to the end of what it is in, in these bytes.
     Open([u8; 8], usize),
     /// 32 bits say 1, and 64 bits behind the type tell the length: the way of ISO boxes.
@@ -48,10 +50,18 @@ impl Coding {
                 bytes[0] |= 1 << (8 - width);
                 bytes
             }
+            Coding::Varint => varint(number),
             Coding::Open(bytes, width) => bytes[..width].to_vec(),
             Coding::Wide => be::<4>(1).to_vec(),
         }
     }
+}
+
+/// Seven bits a byte, the highest first. Lengths are never as large as to need the ninth byte.
+pub(crate) fn varint(number: u64) -> Vec<u8> {
+    let groups = (64 - number.leading_zeros() as usize).div_ceil(7).max(1);
+    let group = |at: usize| (number >> (7 * at)) as u8 & 127 | if at > 0 { 128 } else { 0 };
+    (0..groups).rev().map(group).collect()
 }
 
 /// What is computed over a record.

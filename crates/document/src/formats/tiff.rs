@@ -140,7 +140,7 @@ impl Tiff {
             Block::Part(part) => parts[*part].len(),
             Block::Numbers(directory, tag) => {
                 let entry = self.directories[*directory].entries.iter().find(|e| e.tag == *tag);
-                let length = entry.map_or(0, |entry| entry.numbers_length());
+                let length = entry.map_or(0, Entry::numbers_length);
                 if length <= 4 { 0 } else { length }
             }
             Block::Fill(bytes) => bytes.len(),

@@ -63,8 +63,8 @@ pub(crate) fn read(content: &Content, budget: &mut Budget) -> Option<Found> {
             let zeros = |odd: usize| look.iter().skip(odd).step_by(2).filter(|&&b| b == 0).count();
             let most = look.len() / 2 * 3 / 4;
             match (zeros(0), zeros(1)) {
-                (0, low) if low >= most => Utf16 { big: false, mark: false },
-                (high, 0) if high >= most => Utf16 { big: true, mark: false },
+                (high, low) if low >= most && high * 8 < low => Utf16 { big: false, mark: false },
+                (high, low) if high >= most && low * 8 < high => Utf16 { big: true, mark: false },
                 _ => return None,
             }
         }
