@@ -128,6 +128,7 @@ impl Builder {
     pub fn finish(mut self) -> Structure {
         let end = self.elements.iter().map(|element| element.range.end).max().unwrap_or(0);
         self.close_to(0, end);
-        Structure { layout: self.layout, elements: self.elements }
+        let has_lengths = self.elements.iter().any(|element| element.length.is_some());
+        Structure { layout: self.layout, elements: self.elements, has_lengths }
     }
 }

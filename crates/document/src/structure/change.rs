@@ -70,6 +70,28 @@ impl Structure {
         self.with_lengths(bytes, changes)
     }
 
+    /// The changes that remove some of the elements that stand side by side, given all of these and which of them
+    /// go. The same as [`Structure::without`], without a look at anything else.
+    pub fn without_siblings(
+        &self,
+        bytes: &[u8],
+        siblings: &[usize],
+        gone: Range<usize>,
+    ) -> Vec<Change> {
+        let range = |at: usize| self.elements[siblings[at]].range.clone();
+        let mut changes = Vec::with_capacity(gone.len());
+        for at in gone.clone() {
+            let element = &self.elements[siblings[at]];
+            let range = match element.separated {
+                true if gone.start > 0 => range(at - 1).end..element.range.end,
+                true if at + 1 < siblings.len() => element.range.start..range(at + 1).start,
+                _ => element.range.clone(),
+            };
+            changes.push(Change { range, bytes: element.rest.into() });
+        }
+        self.with_lengths(bytes, changes)
+    }
+
     /// The changes that put other bytes in the place of elements, with the lengths around them. Of
     /// elements inside one another, the outer one counts.
     pub fn replacing<'a>(

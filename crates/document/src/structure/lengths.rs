@@ -104,7 +104,7 @@ impl Coding {
 /// Adds to the changes what follows from them. They are in order and do not overlap.
 pub(super) fn follow(structure: &Structure, bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
     let elements = &structure.elements;
-    if changes.is_empty() || elements.iter().all(|element| element.length.is_none()) {
+    if changes.is_empty() || !structure.has_lengths {
         return changes;
     }
     // By how much each element grows, its own length field not included; children come after parents, so

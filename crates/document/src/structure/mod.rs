@@ -113,6 +113,8 @@ pub struct Element {
 pub struct Structure {
     layout: Layout,
     elements: Vec<Element>,
+    /// Some element states its length.
+    has_lengths: bool,
 }
 
 /// How many elements a structure has at most. If there are more, the deepest are left out.
@@ -139,7 +141,7 @@ impl Structure {
             };
             return found.finish();
         }
-        Structure { layout: Layout::Flat, elements: Vec::new() }
+        Structure { layout: Layout::Flat, elements: Vec::new(), has_lengths: false }
     }
 
     /// By which rules the bytes were read.

@@ -286,3 +286,26 @@ fn of_too_many_elements_the_deepest_are_left_out() {
     assert_eq!(structure.elements().len(), 60_001);
     check(&structure, text.len());
 }
+
+#[test]
+fn siblings_go_as_elements_do() {
+    let texts: [&[u8]; 4] = [
+        b"[1,[2,3],{\"a\":4},5]",
+        b"<r><a/>t<b>u</b></r>",
+        b"a,b\nc,d\n",
+        b"\x30\x06\x02\x01\x05\x02\x01\x07",
+    ];
+    for bytes in texts {
+        let structure = Structure::of(bytes);
+        let inner = (0..structure.elements().len()).map(|it| structure.children(it).collect());
+        for siblings in std::iter::once(structure.roots().collect::<Vec<usize>>()).chain(inner) {
+            for first in 0..siblings.len() {
+                for end in first + 1..=siblings.len() {
+                    let one = structure.without_siblings(bytes, &siblings, first..end);
+                    let other = structure.without(bytes, &siblings[first..end]);
+                    assert_eq!(apply(bytes, &one), apply(bytes, &other), "{first}..{end}");
+                }
+            }
+        }
+    }
+}

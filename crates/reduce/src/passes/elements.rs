@@ -7,8 +7,8 @@ use stunt_document::{Change, Structure};
 use crate::edit::Edit;
 use crate::pass::{Pass, in_order};
 
-/// What one pass may look at in all: as many edits as elements would take the square of their number.
-const MOST: usize = 1 << 24;
+/// Of more elements than this none takes the place of another: most of them are to go first.
+const MOST_HOISTED: usize = 2000;
 
 /// Groups of so many elements that stand side by side; of single ones also what stands within, in their place.
 pub(crate) struct Elements(pub(crate) usize);
@@ -21,9 +21,6 @@ impl Pass for Elements {
     fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
         let structure = Structure::of(bytes);
         let all = structure.elements().len();
-        if all.saturating_mul(all / self.0) > MOST {
-            return Vec::new();
-        }
         let mut edits = Vec::new();
         let mut add = |changes: Vec<Change>| {
             let changes: Vec<_> =
@@ -36,11 +33,12 @@ impl Pass for Elements {
         let roots: Vec<usize> = structure.roots().collect();
         let inner = (0..all).map(|element| structure.children(element).collect());
         for siblings in std::iter::once(roots).chain(inner) {
-            for group in siblings.chunks(self.0) {
-                add(structure.without(bytes, group));
+            for first in (0..siblings.len()).step_by(self.0) {
+                let group = first..(first + self.0).min(siblings.len());
+                add(structure.without_siblings(bytes, &siblings, group));
             }
         }
-        if self.0 == 1 {
+        if self.0 == 1 && all <= MOST_HOISTED {
             for element in 0..all {
                 for child in structure.children(element) {
                     add(structure.hoisting(bytes, element, child));
