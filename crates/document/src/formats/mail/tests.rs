@@ -82,3 +82,16 @@ fn a_mail_that_ends_in_the_middle_is_still_a_mail() {
     assert_eq!(doc.root().kind(), Kind::Mail);
     assert!(path(&doc, "patients.csv").depth() > 1);
 }
+
+#[test]
+fn stored_mails_hold_the_same_text_plainly() {
+    let bytes = python(WRITE, &["lf"], b"");
+    let doc = document(&bytes);
+    let stored = doc.render_stored();
+    assert_eq!(python_reads(CHECK, &stored.bytes), python_reads(CHECK, &bytes));
+    let csv = leaf(&doc, b"name,born").unwrap();
+    assert!(stored.spans.iter().any(|span| span.leaf == csv && span.at.len() > 800));
+    // Bytes that are no text stay encoded.
+    let binary = leaf(&doc, b"\0\x01\0").unwrap();
+    assert!(stored.spans.iter().all(|span| span.leaf != binary));
+}
