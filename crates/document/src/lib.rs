@@ -14,6 +14,19 @@
 //! The content is private. Nothing here can print it: `Debug` tells shapes and lengths, no function returns
 //! an error that quotes bytes, and nothing is logged.
 //!
+//! ```
+//! use stunt_document::{Document, Limits, Structure, apply};
+//!
+//! let mail = b"From: me\nSubject: x\nContent-Transfer-Encoding: base64\n\neyJhIjogMSwgImIiOiAyfQ==\n";
+//! let document = Document::parse(&mail[..], &Limits::default());
+//! let (path, json) = document.leaves().last().unwrap();
+//! let structure = Structure::of(json);
+//! let second = structure.children(0).last().unwrap();
+//! let shorter = apply(json, &structure.without(json, &[second]));
+//! assert_eq!(shorter, b"{\"a\": 1}");
+//! assert!(document.with_leaf(&path, shorter).render().ends_with(b"\n\neyJhIjogMX0=\n"));
+//! ```
+//!
 //! This crate must not know programs, oracles, terms or privacy figures: which edit is worth a try is a
 //! question for others.
 

@@ -59,7 +59,7 @@ fn text() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_written_parses_back_to_the_edited_tree(
@@ -92,16 +92,14 @@ proptest! {
         // An empty content has no node in formats that leave it out; all else is the same tree.
         let empty = document.leaves().any(|(_, leaf)| leaf.is_empty());
         prop_assert!(empty || again.same_tree(&document), "{document:?}\n{again:?}");
-        // Stored, the leaves are the same.
+        // Stored, what was in a stream is still there; headers and dictionaries say that it is stored.
         let stored = Document::parse(document.render_stored().bytes, &limits);
-        let leaves = |document: &Document| -> Vec<Content> {
-            document.leaves().map(|(_, leaf)| leaf.clone()).filter(|leaf| leaf.len() > 8).collect()
-        };
-        let (mut one, mut two) = (leaves(&document), leaves(&stored));
-        one.sort_by(|a, b| a[..].cmp(&b[..]));
-        two.sort_by(|a, b| a[..].cmp(&b[..]));
-        if ![Kind::Pdf].contains(&document.root().kind()) {
-            prop_assert!(empty || one == two, "{document:?}\n{stored:?}");
+        let leaves: Vec<&Content> = stored.leaves().map(|(_, leaf)| leaf).collect();
+        for (path, leaf) in document.leaves().filter(|(_, leaf)| leaf.len() > 8) {
+            let around = path.parent().and_then(|(parent, _)| document.node(&parent));
+            if around.is_some_and(|node| node.shape() == Shape::Encoding) {
+                prop_assert!(leaves.contains(&leaf), "{document:?}\n{stored:?}");
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A mail is a sequence of its headers, one leaf, and its body: base64 and quoted-printable as the headers
 //! say, parts between the lines of a boundary, or whatever it looks like. A mailbox is a sequence of mails.
 
+mod entity;
 mod headers;
 mod multipart;
 
@@ -12,6 +13,7 @@ use crate::formats::quoted;
 use crate::formats::sequence::Sequence;
 use crate::node::Kind;
 use crate::parse::{Budget, Found, Piece};
+use entity::Entity;
 use headers::Headers;
 
 /// A mail, or a part of one.
@@ -21,7 +23,7 @@ fn entity(bytes: &Content, levels: usize, budget: &mut Budget) -> Option<Found> 
     if headers.length < bytes.len() {
         parts.push(body(bytes.slice(headers.length..), &headers, levels, budget));
     }
-    Some(Sequence::found(Kind::Mail, parts))
+    Some(Found::container(Entity, parts))
 }
 
 fn body(bytes: Content, headers: &Headers, levels: usize, budget: &mut Budget) -> Piece {

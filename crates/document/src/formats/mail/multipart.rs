@@ -100,7 +100,8 @@ pub(super) fn find(
     levels: usize,
     budget: &mut Budget,
 ) -> Option<Found> {
-    let levels = levels.checked_sub(2)?;
+    // A part takes three levels at least: itself, an encoding, and what that holds.
+    let levels = levels.checked_sub(2).filter(|&left| left >= 2)?;
     let lines = boundaries(bytes, boundary);
     if lines.is_empty() || lines.len() > budget.nodes() {
         return None;

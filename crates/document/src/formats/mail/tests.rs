@@ -82,3 +82,33 @@ fn a_mail_that_ends_in_the_middle_is_still_a_mail() {
     assert_eq!(doc.root().kind(), Kind::Mail);
     assert!(path(&doc, "patients.csv").depth() > 1);
 }
+
+#[test]
+fn stored_mails_hold_the_same_text_plainly() {
+    let bytes = python(WRITE, &["lf"], b"");
+    let doc = document(&bytes);
+    let stored = doc.render_stored();
+    assert_eq!(python_reads(CHECK, &stored.bytes), python_reads(CHECK, &bytes));
+    let csv = leaf(&doc, b"name,born").unwrap();
+    assert!(stored.spans.iter().any(|span| span.leaf == csv && span.at.len() > 800));
+    // Bytes that are no text stay encoded.
+    let binary = leaf(&doc, b"\0\x01\0").unwrap();
+    assert!(stored.spans.iter().all(|span| span.leaf != binary));
+}
+
+#[test]
+fn mails_that_are_nested_too_deep_are_mails_as_far_as_limits_go() {
+    let mut mail = b"Content-Type: text/plain\n\nat the bottom\n".to_vec();
+    for depth in 0..80 {
+        let head = format!("Content-Type: multipart/mixed; boundary=\"B{depth}\"\n\n--B{depth}\n");
+        mail = [head.as_bytes(), &mail, format!("\n--B{depth}--\n").as_bytes()].concat();
+    }
+    let mail = [b"From: a@example.org\nMIME-Version: 1.0\n", &mail[..]].concat();
+    for depth in 1..45 {
+        let limits = crate::Limits { depth, ..crate::Limits::default() };
+        let doc = crate::Document::parse(&mail[..], &limits);
+        assert!(doc.render() == mail);
+        let deepest = doc.nodes().map(|(path, _)| path.depth()).max().unwrap();
+        assert!(deepest <= depth && (depth < 4 || deepest + 4 >= depth), "{depth} {deepest}");
+    }
+}

@@ -17,12 +17,9 @@ struct Filter {
 }
 
 fn filters(dictionary: &[u8]) -> Vec<Filter> {
-    let get = |key: &str, short: &str| {
-        let range = value(dictionary, key).or_else(|| value(dictionary, short))?;
-        Some(&dictionary[range])
-    };
-    let Some(names) = get("Filter", "F") else { return Vec::new() };
-    let parameters = get("DecodeParms", "DP").map(list).unwrap_or_default();
+    let get = |key: &str| value(dictionary, key).map(|range| &dictionary[range]);
+    let Some(names) = get("Filter") else { return Vec::new() };
+    let parameters = get("DecodeParms").map(list).unwrap_or_default();
     list(names)
         .into_iter()
         .enumerate()
@@ -76,27 +73,40 @@ fn unpredict(filter: &Filter, data: &Content, budget: &mut Budget) -> Option<(Fo
     Some((Found::encoding(codec, content.clone()), content))
 }
 
-/// The stream as far as its filters can be undone, outermost first, and what is left in the end.
-pub(super) fn undo_all(
-    dictionary: &[u8],
-    data: &Content,
-    budget: &mut Budget,
-) -> (Vec<(Content, Found)>, Content) {
+/// A stream as far as its filters can be undone.
+pub(super) struct Undone {
+    /// What was undone, outermost first, each with the bytes that it was found in.
+    pub layers: Vec<(Content, Found)>,
+    /// What is left in the end.
+    pub content: Content,
+    /// Whether no filter is left.
+    pub all: bool,
+}
+
+pub(super) fn undo_all(dictionary: &[u8], data: &Content, budget: &mut Budget) -> Undone {
     let mut layers = Vec::new();
     let mut data = data.clone();
-    for filter in filters(dictionary).iter().take(MOST) {
+    let filters = filters(dictionary);
+    let mut undone = 0;
+    for filter in filters.iter().take(MOST) {
         let Some((found, content)) = undo(filter, &data, budget) else { break };
+        undone += 1;
         layers.push((std::mem::replace(&mut data, content), found));
         if let Some((found, content)) = unpredict(filter, &data, budget) {
             layers.push((std::mem::replace(&mut data, content), found));
         }
     }
-    (layers, data)
+    Undone { layers, content: data, all: undone == filters.len() }
 }
 
-/// The stream as a piece of its object.
-pub(super) fn stream(dictionary: &[u8], data: &Content, budget: &mut Budget) -> Piece {
-    let (layers, content) = undo_all(dictionary, data, budget);
+/// The stream as a piece of its object, and in how many layers it lies if it needs none of them.
+pub(super) fn stream(
+    dictionary: &[u8],
+    data: &Content,
+    budget: &mut Budget,
+) -> (Piece, Option<usize>) {
+    let Undone { layers, content, all } = undo_all(dictionary, data, budget);
+    let depth = Some(layers.len()).filter(|&depth| all && depth > 0);
     let mut piece = match object_stream::read(dictionary, &content, budget) {
         Some(found) => Piece::known("objects", content, found),
         None => Piece::new("stream", content),
@@ -106,5 +116,5 @@ pub(super) fn stream(dictionary: &[u8], data: &Content, budget: &mut Budget) -> 
         let around = Found::Encoding { codec, inner: Box::new(piece) };
         piece = Piece::known("stream", data, around);
     }
-    piece
+    (piece, depth)
 }

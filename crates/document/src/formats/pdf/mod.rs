@@ -3,7 +3,8 @@
 //! The file is a container of its objects, its trailers, and leaves for what else is in it. Offsets in
 //! tables, in trailers and behind `startxref`, lengths of streams (also those that stand in an object of
 //! their own), numbers and places in streams of objects, and tables that are streams are computed. The
-//! order of everything is kept; so are earlier revisions. An object that is removed becomes free.
+//! order of everything is kept; so are earlier revisions. An object that is removed becomes free. Stored, a
+//! stream has no filters.
 
 mod filters;
 mod lexer;
@@ -91,9 +92,9 @@ impl Pdf {
             Stretch::Object { part, .. } => match parts.node(*part).parts_of::<Object>() {
                 Some((object, _)) => {
                     let inside = parts.inside(*part);
-                    let stream = object.stream(&inside, out);
+                    let (stream, holes) = object.stream(&inside, out);
                     length = stream.as_ref().map(Out::len);
-                    object.write_with(&inside, stream.as_ref(), Vec::new(), &mut written);
+                    object.write_with(&inside, stream.as_ref(), holes, &mut written);
                 }
                 None => parts.write(*part, &mut written),
             },

@@ -10,8 +10,8 @@ use super::lexer::{integer, value};
 use super::object_stream::ObjectStream;
 use crate::content::Content;
 use crate::formats::roles::Roles;
-use crate::node::{Form, Kind, Parts};
-use crate::out::Out;
+use crate::node::{Form, Kind, Parts, Shape};
+use crate::out::{Out, Style};
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Role {
@@ -30,17 +30,20 @@ pub(super) struct Object {
     pub end: Content,
     /// Which numbers of the dictionary are computed, and how many digits they have at least.
     pub computed: Vec<(&'static str, usize)>,
+    /// In how many layers the stream lies, if it can be written without them: then its filters go, too.
+    pub bare: Option<usize>,
 }
 
 /// A value in a dictionary that is written in another way than it stands in the leaf.
 pub(super) struct Hole {
     pub key: &'static str,
-    pub text: String,
+    /// Nothing: the key goes, too.
+    pub text: Option<String>,
 }
 
 impl Hole {
     pub fn number(key: &'static str, width: usize, number: usize) -> Hole {
-        Hole { key, text: format!("{number:0width$}") }
+        Hole { key, text: Some(format!("{number:0width$}")) }
     }
 }
 
@@ -49,7 +52,10 @@ pub(super) fn fill(dictionary: &Out, holes: &[Hole], out: &mut Out) {
     let mut places: Vec<(Range<usize>, &str)> = Vec::new();
     for hole in holes {
         if let Some(range) = value(dictionary.bytes(), hole.key) {
-            places.push((range, &hole.text));
+            match &hole.text {
+                Some(text) => places.push((range, text)),
+                None => places.push((key_before(dictionary.bytes(), hole.key, range), "")),
+            }
         }
     }
     places.sort_by_key(|(range, _)| range.start);
@@ -60,6 +66,13 @@ pub(super) fn fill(dictionary: &Out, holes: &[Hole], out: &mut Out) {
         at = range.end;
     }
     out.append_range(dictionary, at..dictionary.len());
+}
+
+/// The range of a value together with its key.
+fn key_before(dictionary: &[u8], key: &str, value: Range<usize>) -> Range<usize> {
+    let sign = format!("/{key}");
+    let start = memchr::memmem::rfind(&dictionary[..value.start], sign.as_bytes());
+    start.unwrap_or(value.start)..value.end
 }
 
 /// The dictionary with the number of a key made zero, and how many digits it had at least; nothing if the
@@ -81,8 +94,8 @@ impl Form for Object {
     }
 
     fn write(&self, parts: &Parts<'_>, out: &mut Out) {
-        let stream = self.stream(parts, out);
-        self.write_with(parts, stream.as_ref(), Vec::new(), out);
+        let (stream, holes) = self.stream(parts, out);
+        self.write_with(parts, stream.as_ref(), holes, out);
     }
 
     fn keep(&self, kept: &[usize]) -> Arc<dyn Form> {
@@ -91,11 +104,28 @@ impl Form for Object {
 }
 
 impl Object {
-    pub fn stream(&self, parts: &Parts<'_>, out: &Out) -> Option<Out> {
-        let at = self.roles.place(Role::Stream, parts)?;
+    /// The stream, and what changes in the dictionary because of how it is written.
+    pub fn stream(&self, parts: &Parts<'_>, out: &Out) -> (Option<Out>, Vec<Hole>) {
+        let Some(at) = self.roles.place(Role::Stream, parts) else { return (None, Vec::new()) };
         let mut stream = out.fresh();
+        if let Some(depth) = self.bare.filter(|_| parts.style() == Style::Stored) {
+            let mut inner = parts.inside(at);
+            let mut encoded = parts.node(at).shape() == Shape::Encoding;
+            for _ in 1..depth {
+                encoded = encoded && inner.node(0).shape() == Shape::Encoding;
+                if encoded {
+                    inner = inner.inside(0);
+                }
+            }
+            if encoded {
+                inner.write(0, &mut stream);
+                let gone = ["Filter", "DecodeParms"];
+                let holes = gone.map(|key| Hole { key, text: None }).into();
+                return (Some(stream), holes);
+            }
+        }
         parts.write(at, &mut stream);
-        Some(stream)
+        (Some(stream), Vec::new())
     }
 
     /// Writes the object with this stream, and with more values filled in.

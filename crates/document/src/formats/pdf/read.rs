@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::filters::{stream, undo_all};
+use super::filters::{Undone, stream, undo_all};
 use super::lexer::{digits, integer, is_white, reference, skip, value, value_end};
 use super::object::{Object, Role, blank};
 use super::xref::{Rows, Table, Target};
@@ -231,13 +231,14 @@ impl Reader<'_> {
             keyword,
             end,
             computed,
+            bare: None,
         }
     }
 
     fn object(&mut self, raw: &Raw, lengths: &FxHashMap<u64, usize>, budget: &mut Budget) {
         let mut dictionary = self.bytes[raw.value.clone()].to_vec();
         let original = dictionary.clone();
-        let mut computed = Vec::new();
+        let (mut computed, mut bare) = (Vec::new(), None);
         let mut roles = vec![Role::Value];
         let mut parts = Vec::new();
         if let Some(data) = &raw.data {
@@ -245,7 +246,8 @@ impl Reader<'_> {
             let kind = value(&dictionary, "Type").map(|range| dictionary[range].to_vec());
             let length = blank(&mut dictionary, "Length", data.len() as u64);
             computed.extend(length.map(|width| ("Length", width)));
-            let piece = stream(&original, &data, budget);
+            let (piece, depth) = stream(&original, &data, budget);
+            bare = depth;
             if kind.as_deref() == Some(b"/ObjStm") && piece.holds_container() {
                 for key in ["N", "First"] {
                     let right = integer(&dictionary, key).unwrap_or(0);
@@ -264,7 +266,7 @@ impl Reader<'_> {
             return self.stretches.push(Stretch::Length { head, width, of, end });
         }
         parts.insert(0, Piece::leaf("value", dictionary.into()));
-        let form = self.form(raw, computed, roles);
+        let form = Object { bare, ..self.form(raw, computed, roles) };
         let name = format!("object {}", raw.number);
         let found = Found::container(form, parts);
         let part = self.part(Piece::known(name, Content::default(), found));
@@ -323,7 +325,7 @@ impl Reader<'_> {
         let Stretch::Object { part, .. } = self.stretches[stretch] else { return };
         let Some(data) = raw.data.clone().map(|data| self.bytes.slice(data)) else { return };
         let mut dictionary = self.bytes[raw.value.clone()].to_vec();
-        let (layers, plain) = undo_all(&dictionary, &data, budget);
+        let Undone { layers, content: plain, .. } = undo_all(&dictionary, &data, budget);
         let find = |offset| self.find(offset);
         let Some(rows) = Rows::read(&dictionary, layers, &data, &plain, find) else { return };
         let length = blank(&mut dictionary, "Length", data.len() as u64);

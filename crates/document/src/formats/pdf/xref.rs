@@ -213,7 +213,7 @@ impl Rows {
         if wider {
             holes.push(Hole {
                 key: "W",
-                text: format!("[{} {} {}]", widths[0], widths[1], widths[2]),
+                text: Some(format!("[{} {} {}]", widths[0], widths[1], widths[2])),
             });
         }
         let mut content = plain;
@@ -234,7 +234,7 @@ impl Rows {
             let columns: usize = widths.iter().sum();
             let text = format!("<</Columns {columns}/Predictor 12>>");
             let text = if self.in_array { format!("[{text}]") } else { text };
-            holes.push(Hole { key: "DecodeParms", text });
+            holes.push(Hole { key: "DecodeParms", text: Some(text) });
         }
         (content, holes)
     }
