@@ -76,7 +76,7 @@ fn attack_mistakes_at_every_stage() {
 }
 
 /// Every stage that there is, with flags by which it is reached, and whether there is another way.
-const STAGES: [(&str, &[&str], bool); 18] = [
+const STAGES: [(&str, &[&str], bool); 17] = [
     ("Original", &[], false),
     ("Plain", &[], false),
     ("Control", &[], false),
@@ -87,10 +87,9 @@ const STAGES: [(&str, &[&str], bool); 18] = [
     ("Draw", &["--algorithm", "relaxed"], true),
     // What every way begins or ends with cannot be done without.
     ("Verify", &[], false),
-    ("Blank", &[], false),
-    ("Pad", &[], true),
-    ("Grow", &[], true),
-    ("Shorten", &[], true),
+    ("Blank", &["--algorithm", "blackbox", "--resize=never"], false),
+    ("Pad", &["--algorithm", "respa"], true),
+    ("Reduce", &[], true),
     ("Weaken", &[], true),
     ("Alone", &["--algorithm", "blackbox"], false),
     ("Paths", &["--algorithm", "respa"], true),

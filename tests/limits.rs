@@ -218,7 +218,7 @@ int main(int argc, char **argv) {
   else usleep(15000);
   fread(in, 1, 32, fopen(argv[1], "rb"));
   volatile int marks = 0;
-  for (int k = 1; k < 32; k++) if (in[k] == '#') marks++;
+  for (int k = 1; k < 32; k++) if (in[k] == "UG, a private text of 32 bytes."[k - 1]) marks++;
   if (in[0] == 'B') abort();
   return 0;
 }

@@ -189,6 +189,7 @@ pub(super) fn guarded(
             Way::Uncompared => {
                 eprintln!("stunt: {why}; the double is not compared with the original's path.");
             }
+            Way::Unreduced => eprintln!("stunt: {why}; the input is not reduced."),
             _ => eprintln!("stunt: {why}; the double is looked for by running the program alone."),
         }
         way = next;
@@ -212,6 +213,7 @@ impl Guard<'_> {
             (_, None | Some(Stage::Original | Stage::Plain | Stage::Control))
             | (Way::Alone(_), _) => None,
             (Way::Asked, Some(Stage::Compare)) if trouble != Trouble::Time => Some(Way::Uncompared),
+            (Way::Asked, Some(Stage::Reduce)) => Some(Way::Unreduced),
             _ => Some(Way::Alone(format!("{why}."))),
         }
     }

@@ -83,6 +83,8 @@ pub(super) enum Way {
     Asked,
     /// The same, but nothing is found out about the original's own path, which is for comparison.
     Uncompared,
+    /// The same, but the input is not reduced.
+    Unreduced,
     /// By running the program alone, for this reason.
     Alone(String),
 }

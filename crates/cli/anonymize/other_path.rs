@@ -133,8 +133,10 @@ impl Job<'_> {
             // Nothing else takes runs.
             known.extend(self.padded(failure, &mut *oracle)?);
         }
-        let blanked = self.blanked(&mut *oracle)?;
-        known.extend(self.start_of(failure, &blanked)?);
+        if begun.elapsed() < self.time() {
+            let blanked = self.blanked(&mut *oracle)?;
+            known.extend(self.start_of(failure, &blanked)?);
+        }
         known.sort_by(|a, b| a.bits().total_cmp(&b.bits()));
         self.seconds.searched(begun.elapsed().as_secs_f64(), before);
         let best = known.into_iter().next().filter(|start| start.bits() < path_bits);

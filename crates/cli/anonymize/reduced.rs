@@ -28,7 +28,7 @@ use stunt_terms::Pool;
 use tracing::info;
 
 use super::Resize;
-use super::job::{Allowed, Found, Halt, Job, Proved};
+use super::job::{Allowed, Found, Halt, Job, Proved, Way};
 use super::oracle::Runner;
 use super::stage::Stage;
 use super::weakening::{MEASURING, SLOW};
@@ -56,6 +56,10 @@ impl Job<'_> {
         let may = self.may_change();
         if !may.contains(&true) {
             return self.find_by(failure, rng);
+        }
+        if self.conditions.way == Way::Unreduced {
+            self.lengths = self.lengths_of(&may);
+            return Ok(self.find_by(failure, rng)?.map(|found| self.charged(found)));
         }
         let Some(mut oracle) = self.runner(failure)? else { return self.find_by(failure, rng) };
         let pace = self.pace(&mut *oracle)?;
@@ -196,7 +200,7 @@ impl Job<'_> {
         runs: u64,
     ) -> Result<Original> {
         let original = &self.subject.original;
-        self.progress.stage(Stage::Shorten);
+        self.progress.stage(Stage::Reduce);
         let begun = Instant::now();
         let from = original.reveal();
         let shorter = interrupt::search(|cancel| {

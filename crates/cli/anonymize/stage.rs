@@ -22,8 +22,8 @@ pub enum Stage {
     Verify,
     Blank,
     Pad,
-    Grow,
-    Shorten,
+    /// Cuts the input down by runs alone.
+    Reduce,
     Weaken,
     /// Weakens without a path.
     Alone,
@@ -35,7 +35,7 @@ pub enum Stage {
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Stage; 18] = [
+    pub const ALL: [Stage; 17] = [
         Stage::Original,
         Stage::Plain,
         Stage::Control,
@@ -47,8 +47,7 @@ impl Stage {
         Stage::Verify,
         Stage::Blank,
         Stage::Pad,
-        Stage::Grow,
-        Stage::Shorten,
+        Stage::Reduce,
         Stage::Weaken,
         Stage::Alone,
         Stage::Paths,
@@ -70,8 +69,7 @@ impl Stage {
             Stage::Verify => "running the program on the double",
             Stage::Blank => "blanking the input",
             Stage::Pad => "filling it up again",
-            Stage::Grow => "growing what is free",
-            Stage::Shorten => "shortening the input",
+            Stage::Reduce => "reducing the input",
             Stage::Weaken => "weakening the condition",
             Stage::Alone => "trying what the failure needs",
             Stage::Paths => "looking for other paths",

@@ -48,7 +48,7 @@ impl Job<'_> {
         let mut own = Start::new(followed, original);
         let (relaxed, lengths) = (own.total, self.lengths);
         let mut path_leak = relaxed;
-        if self.conditions.way == Way::Asked
+        if self.conditions.way != Way::Uncompared
             && let Ok(mut plain) = self.follow(failure, Relaxations::NONE)?
         {
             self.progress.stage(Stage::Compare);

@@ -96,7 +96,7 @@ pub fn blank(
             let before = done.iter().filter(|&&it| it).count();
             pass(&mut best, &may_change, &mut done, filler, oracle, &mut runs, over)?;
             let gained = done.iter().filter(|&&it| it).count() - before;
-            if gained * 20 < hidden.len() || runs == 0 || over() {
+            if gained == 0 || gained * 20 < hidden.len() || runs == 0 || over() {
                 break;
             }
         }

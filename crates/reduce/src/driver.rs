@@ -295,8 +295,11 @@ mod tests {
         let found =
             shortened(&[text], &[true], |input| input[0].windows(3).any(|part| part == b"bug"));
         assert_eq!(found, [b"bug".to_vec()]);
-        // A failure that needs nothing needs no byte.
+        // A failure that needs nothing needs no byte, and there is nothing to be made plain then.
         assert_eq!(shortened(&[text], &[true], |_| true), [Vec::<u8>::new()]);
+        let budget = Budget { runs: 1000, over: &|| false, without: &[] };
+        let found = reduce(&[text.to_vec()], &[true], &mut |_: &[Vec<u8>]| true, budget);
+        assert_eq!(found.expect("the closure cannot break").input, [Vec::<u8>::new()]);
     }
 
     #[test]
