@@ -91,7 +91,7 @@ const STAGES: [(&str, &[&str], bool); 17] = [
     ("Pad", &["--algorithm", "respa"], true),
     ("Reduce", &[], true),
     ("Weaken", &[], true),
-    ("Alone", &["--algorithm", "blackbox"], false),
+    ("Alone", &["--algorithm", "blackbox"], true),
     ("Paths", &["--algorithm", "respa"], true),
     ("Arguments", &[], true),
     ("Wait", &["--hide-time", "1"], true),

@@ -7,6 +7,7 @@
 //! passes or fails here: this is for people who want to see. `--fresh` is for another set of subjects and
 //! has a table of its own.
 
+mod ablate;
 mod fresh;
 
 use std::fmt::Write;
@@ -35,6 +36,9 @@ pub struct Arguments {
     /// The subjects that nobody tuned to, by the default algorithm alone
     #[arg(long, conflicts_with = "algorithms")]
     fresh: bool,
+    /// What each family of passes and each move is worth: one after the other is left out
+    #[arg(long, conflicts_with_all = ["algorithms", "fresh"])]
+    ablate: bool,
     /// Put the table into BENCHMARKS.md
     #[arg(long)]
     write: bool,
@@ -104,6 +108,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Step::cargo("build", &["build", "--release", "--package", "stunt"]).run()?;
     let text = fs::read_to_string(files::root().join("subjects/subjects.table"))
         .context("reading the table of subjects")?;
+    if arguments.ablate {
+        // Examples at both levels of optimisation are one program.
+        let wanted = |case: &Case| arguments.wants(case) && !case.name.ends_with("-O2");
+        let cases: Vec<Case> = cases(Set::Known, &text).into_iter().filter(wanted).collect();
+        let table = ablate::table(&cases)?;
+        println!("{table}");
+        return if arguments.write { bench::write("ablate", &table) } else { Ok(()) };
+    }
     let all = arguments.algorithms.iter().any(|name| name == "all");
     let algorithms: Vec<&str> = match all {
         true => ALL.to_vec(),
@@ -204,16 +216,21 @@ fn words(text: &str) -> Vec<String> {
 impl Case {
     /// Makes a double, by an algorithm or by whichever is the default; never fails.
     fn evaluate(&self, algorithm: Option<&str>) -> Cell {
-        self.anonymize(algorithm).unwrap_or_else(|error| Cell::Failed(format!("{error:#}")))
+        self.evaluate_with(algorithm, &[])
     }
 
-    fn anonymize(&self, algorithm: Option<&str>) -> Result<Cell> {
+    /// The same with some flags.
+    fn evaluate_with(&self, algorithm: Option<&str>, flags: &[&str]) -> Cell {
+        self.anonymize(algorithm, flags).unwrap_or_else(|error| Cell::Failed(format!("{error:#}")))
+    }
+
+    fn anonymize(&self, algorithm: Option<&str>, flags: &[&str]) -> Result<Cell> {
         let folder = files::target().join("eval");
         fs::create_dir_all(&folder)?;
         let (stdout, stderr) = (folder.join("stdout"), folder.join("stderr"));
         let inputs = files::root().join("subjects").join(&self.folder).join("inputs");
         let mut command = Command::new(stunt()?);
-        command.args(["anonymize", "--json", "--seed", "1"]);
+        command.args(["anonymize", "--json", "--seed", "1"]).args(flags);
         if let Some(algorithm) = algorithm {
             command.arg("--algorithm").args(algorithm.split_whitespace());
         }

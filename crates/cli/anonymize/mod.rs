@@ -105,12 +105,12 @@ enum Relaxation {
     Reads,
 }
 
-/// Whether a double may be shorter than the original.
+/// How long a double is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 enum Resize {
-    /// If one of the same length reveals more than a little, and a shorter one less
+    /// Short, or filled up to the original's length, whichever reveals less
     Auto,
-    /// Whatever one of the same length would reveal
+    /// Short
     Always,
     /// It has the length of the original
     Never,
@@ -198,8 +198,7 @@ pub struct Arguments {
     /// the same add nothing to each other; the figure is that of the path
     #[arg(long, conflicts_with_all = ["seed", "resize"])]
     canonical: bool,
-    /// weaken, blackbox: whether the double may be shorter than the original; the figure counts its
-    /// length, too
+    /// weaken, blackbox: how long the double is; the figure counts its length, too
     #[arg(
         long,
         value_enum,
@@ -284,6 +283,15 @@ impl Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    if arguments.without.iter().any(|name| name == "list") {
+        let lines: String = parts().map(|(name, what)| format!("{name}\t{what}\n")).collect();
+        outcome::print(lines.as_bytes())?;
+        return Ok(Outcome::Done);
+    }
+    if let Some(unknown) = arguments.without.iter().find(|it| !parts().any(|(name, _)| name == *it))
+    {
+        bail!("there is no `{unknown}` to do without; --without list says what there is");
+    }
     let incident = arguments.subject.incident().map(incident::find).transpose()?;
     let output = match (&arguments.output, &incident) {
         (Some(output), _) => output.clone(),
@@ -306,6 +314,11 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     outcome::print(text.as_bytes())?;
     Ok(Outcome::Done)
+}
+
+/// What a search can do without, and what each is for.
+fn parts() -> impl Iterator<Item = (&'static str, &'static str)> {
+    stunt_reduce::FAMILIES.into_iter().chain(stunt_search::weaken::MOVES)
 }
 
 /// Whether a report can go there, as far as that can be told before there is one.
@@ -415,4 +428,17 @@ fn make_by(
     let report = job.report(&telling, &found)?;
     let owner = job.for_owner(&report, &found);
     Ok(Ok(Made { report, found, owner, hidden: telling.hidden }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parts;
+
+    #[test]
+    fn what_can_be_left_out_has_one_name_each() {
+        let mut names: Vec<&str> = parts().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        assert!(!names.contains(&"list"));
+    }
 }

@@ -22,7 +22,7 @@ pub const FAMILIES: [(&str, &str); 17] = [
     ),
     ("lines", "text: groups of lines, large ones first"),
     ("line-pairs", "text: two lines, one of which opens what the other closes"),
-    ("bytes", "any input: stretches of bytes, side by side, large ones first"),
+    ("stretches", "any input: stretches of bytes, side by side, large ones first"),
     ("windows", "any input: a few bytes, wherever they begin"),
     ("tokens", "text: words, white space and marks, some at a time"),
     ("token-pairs", "text: some tokens, and one behind them"),

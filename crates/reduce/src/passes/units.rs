@@ -37,7 +37,7 @@ pub(crate) struct Bytes(pub(crate) usize);
 
 impl Pass for Bytes {
     fn family(&self) -> &'static str {
-        "bytes"
+        "stretches"
     }
 
     fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
