@@ -23,10 +23,11 @@ pub struct Tools {
 }
 
 /// Debian packages, each with a command that works if it is there.
-const PACKAGES: [(&str, &[&str]); 4] = [
+const PACKAGES: [(&str, &[&str]); 5] = [
     ("z3", &["z3", "--version"]),
     ("g++", &["g++", "--version"]),
     ("npm", &["npm", "--version"]),
+    ("openssl", &["openssl", "version"]),
     ("python3-venv", &["python3", "-c", "import venv, ensurepip"]),
 ];
 
