@@ -31,15 +31,12 @@ use super::Resize;
 use super::job::{Allowed, Found, Halt, Job, Proved, Way};
 use super::oracle::Runner;
 use super::stage::Stage;
-use super::weakening::{MEASURING, SLOW};
+use super::weakening::SLOW;
 use crate::follow::Followed;
 use crate::interrupt;
 
-/// The part that reducing may take of the time; of a slow program, whose double takes long to measure; and of
-/// one so slow that nothing but reducing helps.
+/// The part that reducing may take of the time.
 const REDUCING: f64 = 0.5;
-const REDUCING_SLOWLY: f64 = 0.25;
-const REDUCING_ALONE: f64 = 0.65;
 /// A slow program may take so many times the usual time, unless the user has said how long.
 const SLOWLY: f64 = 1.5;
 /// A double is filled up to the original's length if that is at most this, in bytes: a maintainer should be able
@@ -67,7 +64,7 @@ impl Job<'_> {
             self.allowed.time = self.allowed.time.mul_f64(SLOWLY);
         }
         let (begun, before) = (Instant::now(), self.allowed);
-        let time = self.time().mul_f64(self.part_for_reducing(pace));
+        let time = self.time().mul_f64(REDUCING);
         let shorter = self.shortest(&may, &mut *oracle, time, before.runs)?;
         let runs = oracle.runs();
         drop(oracle);
@@ -92,14 +89,6 @@ impl Job<'_> {
                 None => Err(halt),
             },
         })
-    }
-
-    fn part_for_reducing(&self, pace: Duration) -> f64 {
-        match pace {
-            _ if pace <= SLOW => REDUCING,
-            _ if pace * MEASURING <= self.time().mul_f64(1.0 - REDUCING_SLOWLY) => REDUCING_SLOWLY,
-            _ => REDUCING_ALONE,
-        }
     }
 
     /// Which sources may have another length: those that are hidden wholly, and that a program reads to

@@ -17,8 +17,8 @@ use super::stage::Stage;
 use super::starts::Start;
 use crate::interrupt;
 
-/// So many runs measure the result; a program that is too slow for them is not weakened.
-pub(super) const MEASURING: u32 = 300;
+/// So many runs at least measure the result; a program that is too slow for them is not weakened.
+pub(super) const MEASURING: u32 = 60;
 
 /// A program that takes longer than this, among many runs, is weakened once only.
 pub(super) const SLOW: Duration = Duration::from_millis(10);

@@ -35,6 +35,8 @@ pub const MOST_MEASURED: u32 = 12;
 pub(super) const DOUBT_OF_EACH: f64 = FINAL_DOUBT / MOST_MEASURED as f64;
 /// The runs that measure the share at the end.
 const FINAL_RUNS: u32 = 300;
+/// The same where there is time for few: the bound is a fifth of a bit higher then.
+const FEW_RUNS: u32 = 60;
 /// So many of them should fail: up to three times as many are made for it, if there is time;
 const FINAL_HITS: u32 = 200;
 /// and so many at least, for which there may be ten times as many.
@@ -443,9 +445,11 @@ impl Search<'_> {
     /// What these runs show must not decide how many they are.
     fn final_runs(&self) -> u32 {
         let runs_for = |hits: u32| (f64::from(hits) / self.share.value()).ceil() as u32;
-        let closer = if self.in_a_hurry() { FINAL_RUNS } else { 3 * FINAL_RUNS };
         let few = runs_for(FEW_HITS).min(10 * FINAL_RUNS);
-        runs_for(FINAL_HITS).min(closer).max(few).max(FINAL_RUNS)
+        if self.in_a_hurry() {
+            return few.max(FEW_RUNS);
+        }
+        runs_for(FINAL_HITS).min(3 * FINAL_RUNS).max(few).max(FINAL_RUNS)
     }
 
     /// Measures the share, and draws the double.

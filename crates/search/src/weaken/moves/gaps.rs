@@ -123,7 +123,9 @@ impl Search<'_> {
             }]);
             let gain = saved + layout.gain();
             let least = best.as_ref().map_or(LEAST_GAIN, |(cost, ..)| *cost + LEAST_GAIN);
-            if gain < least || !self.will_do(&layout, ENOUGH_AT_FIRST)? {
+            // Of few places one does, and that gains most: none is missed by bad luck.
+            let enough = if ends_with.is_none() { ENOUGH } else { ENOUGH_AT_FIRST };
+            if gain < least || !self.will_do(&layout, enough)? {
                 continue;
             }
             let Some(results) =
