@@ -447,7 +447,7 @@ impl Search<'_> {
         let runs_for = |hits: u32| (f64::from(hits) / self.share.value()).ceil() as u32;
         let few = runs_for(FEW_HITS).min(10 * FINAL_RUNS);
         if self.in_a_hurry() {
-            return few.max(FEW_RUNS);
+            return few.clamp(FEW_RUNS, FINAL_RUNS);
         }
         runs_for(FINAL_HITS).min(3 * FINAL_RUNS).max(few).max(FINAL_RUNS)
     }
