@@ -80,16 +80,8 @@ impl Job<'_> {
         let Weakened { double, measured, filled: is_filled, .. } = weakened;
         let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
         let followed = Followed::of_path(Pool::new(), Vec::new(), failure);
-        Ok(Ok(Found {
-            drawn,
-            path_leak: None,
-            followed,
-            relax: Relaxations::ALL,
-            facts,
-            notes: all_notes,
-            is_shorter: false,
-            is_filled,
-        }))
+        let found = Found::new(drawn, followed, Relaxations::ALL);
+        Ok(Ok(Found { facts, notes: all_notes, is_filled, ..found }))
     }
 }
 

@@ -159,6 +159,22 @@ pub struct Found {
     pub(super) is_filled: bool,
 }
 
+impl Found {
+    /// One of which nothing else is known.
+    pub(super) fn new(drawn: Proved, followed: Followed, relax: Relaxations) -> Self {
+        Self {
+            drawn,
+            path_leak: None,
+            followed,
+            relax,
+            facts: BTreeMap::new(),
+            notes: Vec::new(),
+            is_shorter: false,
+            is_filled: false,
+        }
+    }
+}
+
 /// A double that fails as the original does.
 pub struct Proved {
     /// The double.

@@ -1,6 +1,5 @@
 //! Doubles that take the path of the original: `castro`, `relaxed` and `camouflage`.
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -42,16 +41,7 @@ impl Job<'_> {
             };
             let Some(drawn) = self.draw(failure, &mut followed, rng)? else { continue };
             let path_leak = drawn.measured.total;
-            let found = Found {
-                drawn,
-                path_leak: Some(path_leak),
-                followed,
-                relax,
-                facts: BTreeMap::new(),
-                notes: Vec::new(),
-                is_shorter: false,
-                is_filled: false,
-            };
+            let found = Found { path_leak: Some(path_leak), ..Found::new(drawn, followed, relax) };
             return Ok(Ok(if relax == Relaxations::NONE || self.conditions.way != Way::Asked {
                 found
             } else {
@@ -88,16 +78,8 @@ impl Job<'_> {
             && let Some(drawn) = self.draw(failure, &mut followed, rng)?
             && drawn.measured.total.upper() < found.drawn.measured.total.upper()
         {
-            return Ok(Found {
-                drawn,
-                path_leak: Some(path_leak),
-                followed,
-                relax: Relaxations::NONE,
-                facts: BTreeMap::new(),
-                notes: Vec::new(),
-                is_shorter: false,
-                is_filled: false,
-            });
+            let path_leak = Some(path_leak);
+            return Ok(Found { path_leak, ..Found::new(drawn, followed, Relaxations::NONE) });
         }
         Ok(Found { path_leak: Some(path_leak), ..found })
     }

@@ -104,16 +104,8 @@ impl Job<'_> {
         let followed = Followed::of_path(pool, found.chosen().tests(), failure);
         let relax = self.arguments.relaxations();
         let notes = notes(self.arguments.algorithm, &found, blank);
-        Ok(Ok(Found {
-            drawn,
-            path_leak: Some(path_leak),
-            followed,
-            relax,
-            facts,
-            notes,
-            is_shorter: false,
-            is_filled: false,
-        }))
+        let path_leak = Some(path_leak);
+        Ok(Ok(Found { path_leak, facts, notes, ..Found::new(drawn, followed, relax) }))
     }
 
     /// Goes over to a blanked input: its path says less than the original's to begin with, and the search

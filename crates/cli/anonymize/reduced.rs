@@ -11,7 +11,6 @@
 //! double does not say how long the original was: that such a program fails on an input of that length could
 //! tell more.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -73,8 +72,9 @@ impl Job<'_> {
             self.base = Some(shorter);
         }
         self.lengths = self.lengths_of(&may);
-        if let Some(found) = self.base_itself(failure)? {
-            self.hold(&self.charged(found));
+        let in_hand = self.base_itself(failure)?.map(|found| self.charged(found));
+        if let Some(found) = &in_hand {
+            self.hold(found);
         }
         self.allowed = Allowed {
             time: before.time.saturating_sub(begun.elapsed()),
@@ -84,10 +84,7 @@ impl Job<'_> {
         };
         Ok(match self.find_by(failure, rng)? {
             Ok(found) => Ok(self.charged(found)),
-            Err(halt) => match self.base_itself(failure)? {
-                Some(found) => Ok(self.charged(found)),
-                None => Err(halt),
-            },
+            Err(halt) => in_hand.ok_or(halt),
         })
     }
 
@@ -140,17 +137,13 @@ impl Job<'_> {
         };
         let double = Double { bytes: base.reveal(), fixed: 0, not_uniform: None };
         let Some(seen) = self.proved(failure, &double)? else { return Ok(None) };
+        let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
+        let followed = Followed::of_path(Pool::new(), Vec::new(), failure);
         Ok(Some(Found {
-            drawn: Proved { double, failure: seen, measured, size, draws: 1 },
-            path_leak: None,
-            followed: Followed::of_path(Pool::new(), Vec::new(), failure),
-            relax: Relaxations::ALL,
-            facts: BTreeMap::new(),
             notes: vec!["The double is what is left of the original when everything is gone that the failure \
                          does not need: all of it is the original's."
                 .to_owned()],
-            is_shorter: false,
-            is_filled: false,
+            ..Found::new(drawn, followed, Relaxations::ALL)
         }))
     }
 

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Failure;
 use stunt_search::PathCondition;
-use stunt_search::weaken::{Limits, MOST_MEASURED, Progress, Weakened, weaken};
-use tracing::{info, info_span, trace};
+use stunt_search::weaken::{Limits, MOST_MEASURED, Progress, Tally, Weakened, weaken};
+use tracing::{debug, info, info_span, trace};
 
 use super::job::{Found, Halt, Job, Proved, Way};
 use super::stage::Stage;
@@ -95,6 +95,9 @@ impl Job<'_> {
         self.seconds.searched(begun.elapsed().as_secs_f64(), before);
         drop(span);
         let Some(weakened) = weakened else { return self.on_path(failure, rng) };
+        for Tally { name, runs, bits } in &weakened.tally {
+            debug!(name, runs, bits, "a move");
+        }
         let followed = start.path;
         info!(runs, kept = weakened.kept.0, of = weakened.kept.1, "weakened");
         let Some(seen) = self.proved(failure, &weakened.double)? else {
@@ -109,16 +112,8 @@ impl Job<'_> {
         let Weakened { double, measured, filled: is_filled, .. } = weakened;
         let size = 8 * measured.bytes.len();
         let drawn = Proved { double, failure: seen, measured, size, draws: 1 };
-        Ok(Ok(Found {
-            drawn,
-            path_leak: Some(path_leak),
-            followed,
-            relax,
-            facts,
-            notes,
-            is_shorter: false,
-            is_filled,
-        }))
+        let path_leak = Some(path_leak);
+        Ok(Ok(Found { path_leak, facts, notes, is_filled, ..Found::new(drawn, followed, relax) }))
     }
 
     /// The time for a search whose result is measured within what is allowed: that takes long if the

@@ -29,12 +29,8 @@ impl Reduction<'_> {
             }
             self.within_leaves(&mut document)?;
         }
-        let (packed, stored) = (document.render(), document.render_stored().bytes.to_vec());
-        for bytes in [stored, packed] {
-            if self.try_source(bytes)? {
-                break;
-            }
-        }
+        // As it was written until now, it is in hand already.
+        self.try_source(document.render_stored().bytes.to_vec())?;
         Ok(true)
     }
 

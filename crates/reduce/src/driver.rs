@@ -5,7 +5,8 @@
 //! hundred runs. What is left is short enough to try everything that often goes together, round after round, until
 //! nothing goes any more; what is dear to try comes when the rest is done. At last what must stay becomes plain.
 //!
-//! What always holds: the input in hand fails, as far as the oracle says. No candidate is run twice. How many are
+//! What always holds: the input in hand fails, as far as the oracle says. What passes propose and did not fail is
+//! not run again. How many are
 //! tried at once does not depend on the host, so the same oracle gives the same result everywhere.
 
 use std::hash::{Hash, Hasher};
@@ -97,7 +98,7 @@ pub(crate) struct Reduction<'a> {
     /// After so many runs in vain no more is looked for.
     patience: u64,
     /// Runs since something got smaller.
-    pub(crate) in_vain: u64,
+    in_vain: u64,
     /// Candidates that did not fail, by their hashes.
     tried: FxHashSet<u64>,
 }
@@ -207,9 +208,11 @@ impl<'a> Reduction<'a> {
                 at_once = (at_once * 2).min(AT_ONCE);
                 continue;
             };
-            for later in &candidates[first + 1..] {
-                // It was not wanted beside this one, but may be after it.
-                self.tried.remove(&hash(later));
+            for (later, fails) in candidates.iter().zip(&results).skip(first + 1) {
+                // One that fails was not wanted beside this one, but may be after it.
+                if *fails {
+                    self.tried.remove(&hash(later));
+                }
             }
             let edit = &edits[from[first]];
             let start = edit.start();

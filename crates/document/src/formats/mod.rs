@@ -20,7 +20,7 @@ mod lzw;
 mod mail;
 mod numbers;
 mod ogg;
-mod pdf;
+pub(crate) mod pdf;
 mod pem;
 mod png;
 mod predictor;

@@ -2,6 +2,7 @@
 
 use super::build::Builder;
 use super::{Layout, Role};
+use crate::formats::pdf::lexer::string_end;
 
 /// What is being read.
 #[derive(Clone, Copy, PartialEq)]
@@ -98,28 +99,12 @@ fn word(rest: &[u8]) -> usize {
 /// How long a value is that holds no others.
 fn scalar(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
-        b'(' => string(rest),
+        b'(' => string_end(rest, 0),
         b'<' => memchr::memchr(b'>', rest).map(|n| n + 1),
         b'/' => Some(word(rest)),
         b')' | b'>' | b'[' | b']' | b'{' | b'}' | b'%' => None,
         b'0'..=b'9' => Some(reference(rest).unwrap_or_else(|| word(rest))),
         _ => Some(word(rest)),
-    }
-}
-
-fn string(rest: &[u8]) -> Option<usize> {
-    let (mut depth, mut at) = (0_usize, 0);
-    loop {
-        match rest.get(at)? {
-            b'\\' => at += 1,
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
-        }
-        at += 1;
-        if depth == 0 {
-            return Some(at);
-        }
     }
 }
 

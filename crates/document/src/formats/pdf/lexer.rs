@@ -70,7 +70,8 @@ pub(super) fn value_end(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+/// Where a string ends that begins here with its bracket.
+pub(crate) fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     let mut depth = 0_usize;
     loop {
         match bytes.get(at)? {

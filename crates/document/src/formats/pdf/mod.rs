@@ -7,7 +7,7 @@
 //! stream has no filters.
 
 mod filters;
-mod lexer;
+pub(crate) mod lexer;
 mod object;
 mod object_stream;
 mod read;
