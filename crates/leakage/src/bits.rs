@@ -64,6 +64,18 @@ impl Bits {
         if bytes == 0 { 0.0 } else { self.value() * 100.0 / (8.0 * bytes as f64) }
     }
 
+    /// The same figure, less by so many bits, which are known to be there more.
+    #[must_use]
+    pub fn less(self, bits: f64) -> Bits {
+        match self {
+            Bits::Exact(value) => Bits::Exact(value - bits),
+            Bits::AtMost(value) => Bits::AtMost(value - bits),
+            Bits::Estimate { value, at_most, confidence } => {
+                Bits::Estimate { value: value - bits, at_most: at_most - bits, confidence }
+            }
+        }
+    }
+
     /// The same figure, but never above `limit`, which is known to hold by itself.
     #[must_use]
     pub fn capped(self, limit: f64) -> Bits {

@@ -5,10 +5,11 @@
 //! condition's components, byte by byte, and over unions of conditions. It must not know how a
 //! condition came about, nor the input that satisfied it.
 //!
-//! Suggested reading order: `bits` (a figure and its word), `fraction` (`α`), `ledger` (a
+//! Suggested reading order: `bits` (a figure and its word), `claim` (all that a double is charged), `fraction` (`α`), `ledger` (a
 //! condition's running total), `per_byte` (where it leaks), `summary` (bounds where nothing counts).
 
 mod bits;
+mod claim;
 mod fraction;
 mod ledger;
 mod per_byte;
@@ -16,6 +17,7 @@ mod rounding;
 pub mod summary;
 
 pub use bits::Bits;
+pub use claim::{Charge, Claim, HALF};
 pub use fraction::Fraction;
 pub use ledger::{Accounts, Figure, Ledger};
 pub use per_byte::{ByteLeak, LeakGraph};

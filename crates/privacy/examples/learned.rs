@@ -11,6 +11,7 @@ use stunt_privacy::chance::plausible;
 use stunt_privacy::claims::{Cell, Method, cell};
 use stunt_privacy::lengths::LENGTHY;
 use stunt_privacy::listed::Listed;
+use stunt_privacy::priors::{Prior, Told, told};
 use stunt_privacy::programs::{FREE, RECORDS, small};
 use stunt_privacy::{canaries, cells, game};
 
@@ -90,6 +91,7 @@ fn tables(algorithms: &[Algorithm], named: &dyn Fn(&str) -> bool) -> Result<usiz
     println!("\nHow often a double of a double comes from the same set, in percent:\n");
     print(algorithms, &rows, |row, at| row.again[at].clone());
     let mut flagged = rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.flagged()).count();
+    flagged += beliefs(&rows)?;
     flagged += lengths()?;
     println!("\nLonger programs: {} bytes that the failure does not need.\n", FREE.len());
     flagged += records(algorithms)?;
@@ -121,6 +123,30 @@ fn print(algorithms: &[Algorithm], rows: &[Row], text: impl Fn(&Row, usize) -> S
     }
 }
 
+/// What doubles tell who believed something before. Gives the number of claims that do not hold.
+fn beliefs(rows: &[Row]) -> Result<usize, Problem> {
+    println!(
+        "\nWeakening, for several beliefs about which original it was: what is learned at least, beyond that the \
+         program fails, `tells` and `leak`, in bits:\n"
+    );
+    let names: Vec<&str> = Prior::ALL.iter().map(|prior| prior.name()).collect();
+    println!("| program | {} |", names.join(" | "));
+    println!("|---|{}", "---:|".repeat(names.len()));
+    let mut flagged = 0;
+    for Row { listed, .. } in rows {
+        let algorithm = Algorithm::Weaken;
+        let all = told(listed, algorithm, algorithm.seeds(listed.failing.len()))?;
+        flagged += all.iter().filter(|it| it.flagged()).count();
+        let cell = |it: &Told| {
+            let mark = if it.flagged() { "**" } else { "" };
+            format!("{mark}{:.2} / {:.2} / {:.2}{mark}", it.learned, it.tells, it.leak)
+        };
+        let cells: Vec<String> = all.iter().map(cell).collect();
+        println!("| {} | {} |", listed.program.name, cells.join(" | "));
+    }
+    Ok(flagged)
+}
+
 /// Doubles of other lengths than the original's. Gives the number of claims that do not hold.
 fn lengths() -> Result<usize, Problem> {
     println!(
@@ -133,7 +159,7 @@ fn lengths() -> Result<usize, Problem> {
     for program in &LENGTHY {
         let ways = [("always", program.shortened(4)), ("auto", program.chosen(4))];
         for (way, it) in ways {
-            let it = it.map_err(Problem::Broken)?;
+            let it = it?;
             let mark = if it.flagged() { "**" } else { "" };
             flagged += usize::from(it.flagged());
             println!(

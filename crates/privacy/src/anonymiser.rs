@@ -1,29 +1,27 @@
 //! Every algorithm behind one function: an original in, a double and a claim out.
 //!
-//! A [`Report`] also says what only a bench may know: which set the double was drawn from, as far as
+//! It is the tool's own pipeline that makes the doubles: a program here is one more target of it. A
+//! [`Report`] also says what only a bench may know: which set the double was drawn from, as far as
 //! the algorithm tells. What always holds: a report depends on the program, the original and the seed
-//! alone, with a pool of its own. Two mutants are among the algorithms, which break the rules on
-//! purpose: a bench that does not catch them is worth nothing.
+//! alone. Two mutants are among the algorithms, which break the rules on purpose: a bench that does not
+//! catch them is worth nothing.
 
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::cell::RefCell;
+use std::time::Duration;
 
-use rand::{Rng, RngCore, SeedableRng};
-use rand_chacha::{ChaCha8Rng, ChaCha20Rng};
-use sha2::{Digest, Sha256};
-use stunt_leakage::Bits;
-use stunt_path::{Original, Pin, Test, TestKind};
-use stunt_reduce::Broken;
-use stunt_search::paths::{
-    Astray, Found, Limits, Manner, ReapOptions, ReapRmOptions, RespaOptions, Task, mpp, reap,
-    reap_rm, respa,
+use stunt_anonymize::{
+    Conditions, Error, Followed, Found, Method, Options, PathSearch, Refusal, Relaxations, Resize,
+    Runner, Searched, Silent, Target, search,
 };
-use stunt_search::weaken::{Lengths, Limits as WeakenLimits};
-use stunt_search::{Error, PathCondition, camouflage, castro, weaken};
+use stunt_belief::{List, Public, describe};
+use stunt_leakage::{Bits, Claim};
+use stunt_path::{Failure, Original};
+use stunt_reduce::{Broken, Oracle};
+use stunt_search::Double;
+use stunt_search::weaken::DrawnFrom;
 use stunt_terms::Pool;
-use stunt_terms::smtlib::print_term;
 
-use crate::programs::Program;
+use crate::programs::{Program, words};
 use crate::run::Route;
 use crate::walk::{Walk, failure};
 
@@ -32,13 +30,13 @@ use crate::walk::{Walk, failure};
 pub enum Algorithm {
     /// A random solution of the path condition.
     Castro,
-    /// The same, with randomness that is derived from the failure and the condition.
+    /// The same from the canonical input of the path, with the randomness of the path.
     CastroCanonical,
     /// The solution that differs most.
     Camouflage,
     /// All failing paths.
     Mpp,
-    /// The same, with randomness that is derived from the failure and the conditions.
+    /// The same from the canonical input of the path, with the randomness of the path.
     MppCanonical,
     /// Detours by a random walk.
     ReapBrw,
@@ -58,6 +56,10 @@ pub enum Algorithm {
     MustDiffer,
     /// A mutant: keeps the first free byte of the original, and claims what castro does.
     Keeps,
+    /// The original itself, described in the program's words: no mutant, if not what anyone wants.
+    Itself,
+    /// A mutant: the same, and its belief has looked at the original.
+    Peeks,
 }
 
 impl Algorithm {
@@ -94,6 +96,8 @@ impl Algorithm {
             Algorithm::BlackBox => "black box",
             Algorithm::MustDiffer => "mutant: must differ",
             Algorithm::Keeps => "mutant: keeps a byte",
+            Algorithm::Itself => "the original",
+            Algorithm::Peeks => "mutant: a belief that looks",
         }
     }
 
@@ -108,6 +112,8 @@ impl Algorithm {
             | Algorithm::Mpp
             | Algorithm::MppCanonical
             | Algorithm::WeakenCanonical
+            | Algorithm::Itself
+            | Algorithm::Peeks
             | Algorithm::Respa => 1,
             Algorithm::ReapBrw | Algorithm::ReapBag | Algorithm::ReapRm => even(600, 4, 32),
             Algorithm::Weaken | Algorithm::BlackBox => even(400, 2, 4),
@@ -136,6 +142,8 @@ pub struct Report {
     pub double: Vec<u8>,
     /// What it reveals, as the algorithm says.
     pub claim: Bits,
+    /// What it tells, whatever was believed before.
+    pub tells: Bits,
     /// What it was drawn from.
     pub drawn: Drawn,
     /// A name of the set: equal for equal sets. Of a set that is only known through draws, its
@@ -146,19 +154,48 @@ pub struct Report {
 /// Why there is no double.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// No solution.
+    /// The pipeline has none.
     #[error(transparent)]
-    Unsolved(#[from] Error),
-    /// No path.
-    #[error(transparent)]
-    Astray(#[from] Astray),
-    /// No run.
-    #[error("the program cannot be run: {0}")]
-    Broken(Broken),
+    None(#[from] Error),
     /// The double was not drawn uniformly, or bytes had to be fixed: not so with these programs.
     #[error("the double is not uniform in its set")]
     NotUniform,
 }
+
+impl Algorithm {
+    /// What the tool is asked. Searches start from the original's own path, as in the papers.
+    fn options(self, seed: u64) -> Options {
+        let (method, canonical) = match self {
+            Algorithm::Castro | Algorithm::Keeps | Algorithm::Itself | Algorithm::Peeks => {
+                (Method::Castro, false)
+            }
+            Algorithm::CastroCanonical => (Method::Castro, true),
+            Algorithm::Camouflage | Algorithm::MustDiffer => (Method::Camouflage, false),
+            Algorithm::Mpp => (Method::Mpp, false),
+            Algorithm::MppCanonical => (Method::Mpp, true),
+            Algorithm::ReapBrw => (Method::ReapBrw, false),
+            Algorithm::ReapBag => (Method::ReapBag, false),
+            Algorithm::ReapRm => (Method::ReapRm, false),
+            Algorithm::Respa => (Method::Respa, false),
+            Algorithm::Weaken => (Method::Weaken, false),
+            Algorithm::WeakenCanonical => (Method::Weaken, true),
+            Algorithm::BlackBox => (Method::Blackbox, false),
+        };
+        Options {
+            canonical,
+            seed: Some(seed),
+            // Work ends searches here, and time does not.
+            time: Some(TIME),
+            effort: 100_000,
+            resize: Resize::Never,
+            paths: PathSearch { nodes: 1 << 32, as_is: true, ..PathSearch::default() },
+            ..Options::new(method)
+        }
+    }
+}
+
+/// More than any search here takes.
+pub(crate) const TIME: Duration = Duration::from_secs(600);
 
 /// Makes a double of an original on which the program fails.
 ///
@@ -170,43 +207,90 @@ pub fn report(
     own: &[u8],
     seed: u64,
 ) -> Result<Report, Problem> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
     match algorithm {
-        Algorithm::Castro => on_path(program, own, &mut rng),
-        Algorithm::CastroCanonical => {
-            let (base, mut rng) = of_path(program, own)?;
-            Ok(Report { drawn: Drawn::Nothing, ..on_path(program, &base, &mut rng)? })
-        }
-        Algorithm::Camouflage => most_different(program, own, &mut rng, Claim::Own),
-        Algorithm::MustDiffer => most_different(program, own, &mut rng, Claim::Plain),
-        Algorithm::Keeps => {
-            let mut report = on_path(program, own, &mut rng)?;
-            let at = crate::programs::FREE.start.min(own.len() - 1);
-            report.double[at] = own[at];
-            Ok(Report { drawn: Drawn::Unknown, ..report })
-        }
-        Algorithm::Mpp
-        | Algorithm::MppCanonical
-        | Algorithm::ReapBrw
-        | Algorithm::ReapBag
-        | Algorithm::ReapRm
-        | Algorithm::Respa => other_path(algorithm, program, own, &mut rng),
-        Algorithm::Weaken => weakened(program, own, &mut rng, Start::Path),
-        Algorithm::WeakenCanonical => {
-            let (base, mut rng) = of_path(program, own)?;
-            let plain = on_path(program, &base, &mut rng.clone())?;
-            let report = weakened(program, &base, &mut rng, Start::Path)?;
-            // All is a function of the path, so the double may tell it.
-            Ok(Report { drawn: Drawn::Nothing, claim: plain.claim, set: plain.set, ..report })
-        }
-        Algorithm::BlackBox => weakened(program, own, &mut rng, Start::Bytes),
+        Algorithm::Itself => return Ok(itself(program, own, &[])),
+        Algorithm::Peeks => return Ok(itself(program, own, &[own])),
+        _ => {}
     }
+    let small = Small::new(own, Followable(program));
+    let found = small.search(&algorithm.options(seed))?;
+    let mut said = found.drawn.claim.clone();
+    if let Some(from) = &found.drawn.set
+        && let Some(told) = describe(&from.set, &public(program, &[]))
+    {
+        said = said.described(told.cost.bits() + from.joined);
+    }
+    let tells = said.tells();
+    let own = own.to_vec();
+    let mut double = found.drawn.double.bytes.concat();
+    let mut claim = found.drawn.measured.total;
+    let draws = small.draws(&found);
+    let path = |input: &[u8]| name(program, &[input.to_vec()]);
+    let (drawn, set) = match (algorithm, &found.searched) {
+        (Algorithm::Keeps, _) => {
+            let at = crate::programs::FREE.start.min(own.len() - 1);
+            double[at] = own[at];
+            (Drawn::Unknown, path(&own))
+        }
+        (Algorithm::MustDiffer, _) => {
+            let plain = Small::new(&own, Followable(program));
+            claim = plain.search(&Algorithm::Castro.options(seed))?.drawn.measured.total;
+            (Drawn::Unknown, path(&own))
+        }
+        (Algorithm::Camouflage, _) => {
+            return Ok(Report { double, claim, tells, drawn: Drawn::Unknown, set: path(&own) });
+        }
+        // All is a function of the path, so the double may tell it.
+        (Algorithm::CastroCanonical | Algorithm::MppCanonical | Algorithm::WeakenCanonical, _) => {
+            (Drawn::Nothing, path(&own))
+        }
+        (_, Searched::Weakened { condition, kept, gaps, .. }) => {
+            let set = format!("{:.6} bits, {kept} tests, {gaps} gaps", condition.value());
+            (Drawn::Draws(draws.unwrap_or_default()), set)
+        }
+        (Algorithm::Mpp, Searched::Paths { found, .. }) => {
+            let witness = |path: &stunt_search::paths::Path| {
+                let values = path.witness().source(0);
+                (0..own.len()).map(|at| values.get(at).copied().unwrap_or(0)).collect()
+            };
+            let inputs: Vec<Vec<u8>> = found.paths.iter().map(witness).collect();
+            let set = name(program, &inputs);
+            (Drawn::Paths(inputs), set)
+        }
+        // A solution of the condition of one path, which is the double's.
+        _ => {
+            let set = path(&double);
+            (Drawn::Paths(vec![double.clone()]), set)
+        }
+    };
+    if found.drawn.double.fixed > 0 || found.drawn.double.not_uniform.is_some() {
+        return Err(Problem::NotUniform);
+    }
+    Ok(Report { double, claim, tells, drawn, set })
 }
 
-fn original(own: &[u8]) -> Original {
+/// The words of a program, and others that should not be there.
+fn public(program: &Program, others: &[&[u8]]) -> Public {
+    let own = words(program).iter().map(|word| word.as_bytes().to_vec());
+    let others = others.iter().map(|word| word.to_vec());
+    Public { lists: vec![List::new("the program", own.chain(others))], ..Public::default() }
+}
+
+/// The original, with what it tells by its description.
+fn itself(program: &Program, own: &[u8], others: &[&[u8]]) -> Report {
     let mut original = Original::new();
     original.push(own.to_vec(), Vec::new());
-    original
+    let set = DrawnFrom::only(&original).set;
+    let bits = 8.0 * own.len() as f64;
+    let claim = Claim::of_set(Bits::Exact(bits));
+    let described = describe(&set, &public(program, others)).map(|it| it.cost.bits());
+    Report {
+        double: own.to_vec(),
+        claim: claim.leak(),
+        tells: claim.described(described.unwrap_or(bits)).tells(),
+        drawn: Drawn::Nothing,
+        set: String::new(),
+    }
 }
 
 /// A name of a set of paths.
@@ -216,236 +300,117 @@ fn name(program: &Program, inputs: &[Vec<u8>]) -> String {
     format!("{routes:?}")
 }
 
-/// The text of a path's condition, sorted, built in a pool of its own: the same for all inputs of
-/// the path, however it was found.
-fn text(program: &'static Program, own: &[u8]) -> String {
-    let mut pool = Pool::new();
-    let tests = Walk::new(program, &mut pool, own).tests(&mut pool);
-    let mut lines: Vec<String> =
-        tests.iter().map(|test| print_term(&pool, test.condition)).collect();
-    lines.sort();
-    lines.join("\n")
+/// What a small program is asked.
+pub(crate) trait Function {
+    /// Whether it fails on an input.
+    fn fails(&self, input: &[u8]) -> bool;
+
+    /// Where it stands at its first test, if it can be followed.
+    fn walk(&self, input: &[u8], pool: &mut Pool) -> Option<Walk>;
 }
 
-/// The canonical input of the path that an input takes, and the path's randomness, as the tool has
-/// them.
-fn of_path(program: &'static Program, own: &[u8]) -> Result<(Vec<u8>, ChaCha20Rng), Problem> {
-    let mut pool = Pool::new();
-    let tests = Walk::new(program, &mut pool, own).tests(&mut pool);
-    let signature = failure().signature();
-    let mut made = stunt_search::canonical(&signature, &[own.len()], &pool, &tests)
-        .map_err(|error| Problem::Broken(Box::new(error)))?;
-    let original = original(own);
-    let mut condition = PathCondition::new(&mut made.pool, &made.tests, &original);
-    let base = castro(&mut condition, &original, &mut made.rng)?;
-    Ok((only(base.bytes), made.rng))
-}
+/// A program that runs on values and on terms.
+struct Followable(&'static Program);
 
-/// Randomness that is derived from the failure and from conditions, in any order.
-fn canonical(conditions: &[String]) -> ChaCha8Rng {
-    let mut conditions: Vec<&String> = conditions.iter().collect();
-    conditions.sort();
-    let mut hash = Sha256::new();
-    hash.update(failure().signature());
-    for condition in conditions {
-        hash.update((condition.len() as u64).to_le_bytes());
-        hash.update(condition);
+impl Function for Followable {
+    fn fails(&self, input: &[u8]) -> bool {
+        self.0.fails(input)
     }
-    ChaCha8Rng::from_seed(hash.finalize().into())
-}
 
-/// A uniform solution of the condition of the path that an input takes.
-fn on_path(
-    program: &'static Program,
-    own: &[u8],
-    rng: &mut dyn RngCore,
-) -> Result<Report, Problem> {
-    let mut pool = Pool::new();
-    let tests = Walk::new(program, &mut pool, own).tests(&mut pool);
-    let original = original(own);
-    let mut condition = PathCondition::new(&mut pool, &tests, &original);
-    let double = castro(&mut condition, &original, rng)?;
-    if double.fixed > 0 || double.not_uniform.is_some() {
-        return Err(Problem::NotUniform);
-    }
-    let claim = condition.total();
-    let set = name(program, &[own.to_vec()]);
-    Ok(Report { double: only(double.bytes), claim, drawn: Drawn::Paths(vec![own.to_vec()]), set })
-}
-
-fn only(mut sources: Vec<Vec<u8>>) -> Vec<u8> {
-    sources.pop().unwrap_or_default()
-}
-
-/// Which figure is claimed for a double that differs most.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Claim {
-    /// Camouflage's own.
-    Own,
-    /// That of the path condition.
-    Plain,
-}
-
-fn most_different(
-    program: &'static Program,
-    own: &[u8],
-    rng: &mut dyn RngCore,
-    claim: Claim,
-) -> Result<Report, Problem> {
-    let mut pool = Pool::new();
-    let tests = Walk::new(program, &mut pool, own).tests(&mut pool);
-    let original = original(own);
-    let mut condition = PathCondition::new(&mut pool, &tests, &original);
-    let plain = condition.total();
-    let (double, measured) = camouflage(&mut condition, &original, rng)?;
-    let claim = match claim {
-        Claim::Own => measured.total,
-        Claim::Plain => plain,
-    };
-    let set = name(program, &[own.to_vec()]);
-    Ok(Report { double: only(double.bytes), claim, drawn: Drawn::Unknown, set })
-}
-
-fn other_path(
-    algorithm: Algorithm,
-    program: &'static Program,
-    own: &[u8],
-    rng: &mut ChaCha8Rng,
-) -> Result<Report, Problem> {
-    let found = search(algorithm, program, own, rng)?;
-    let witness = |path: &stunt_search::paths::Path| -> Vec<u8> {
-        let bytes = path.witness().source(0);
-        (0..own.len()).map(|at| bytes.get(at).copied().unwrap_or(0)).collect()
-    };
-    if algorithm == Algorithm::MppCanonical {
-        let mut paths: Vec<(String, Vec<u8>, f64)> = found
-            .paths
-            .iter()
-            .map(|path| {
-                let input = witness(path);
-                (text(program, &input), input, (-path.leak().upper()).exp2())
-            })
-            .collect();
-        paths.sort_by(|a, b| a.0.cmp(&b.0));
-        let texts: Vec<String> = paths.iter().map(|path| path.0.clone()).collect();
-        let mut rng = canonical(&texts);
-        let mut rest = rng.gen_range(0.0..paths.iter().map(|path| path.2).sum());
-        let mut chosen = &paths[paths.len() - 1].1;
-        for (_, input, share) in &paths {
-            if rest < *share {
-                chosen = input;
-                break;
-            }
-            rest -= share;
-        }
-        let report = on_path(program, chosen, &mut rng)?;
-        let inputs: Vec<Vec<u8>> = paths.iter().map(|path| path.1.clone()).collect();
-        let set = name(program, &inputs);
-        // Which paths were found tells something, unless they are all; so the figure is that of the path
-        // that the original takes, as the tool has it.
-        let claim = if found.complete { found.leak } else { found.paths[0].leak() };
-        return Ok(Report { claim, drawn: Drawn::Nothing, set, ..report });
-    }
-    let report = on_path(program, &witness(found.chosen()), rng)?;
-    if algorithm == Algorithm::Mpp {
-        let inputs: Vec<Vec<u8>> = found.paths.iter().map(witness).collect();
-        let set = name(program, &inputs);
-        return Ok(Report { claim: found.leak, drawn: Drawn::Paths(inputs), set, ..report });
-    }
-    Ok(Report { claim: found.leak, ..report })
-}
-
-fn search(
-    algorithm: Algorithm,
-    program: &'static Program,
-    own: &[u8],
-    rng: &mut ChaCha8Rng,
-) -> Result<Found, Astray> {
-    let (cancel, mut pool, original, target) =
-        (AtomicBool::new(false), Pool::new(), original(own), failure());
-    let start = Walk::new(program, &mut pool, own);
-    let task = Task {
-        pool: &mut pool,
-        original: &original,
-        target: &target,
-        given: &[],
-        limits: Limits {
-            nodes: 1 << 32,
-            time: Duration::from_secs(600),
-            clock: &Instant::now,
-            cancel: &cancel,
-        },
-        rng,
-        progress: &mut |_| {},
-        pause: &mut |_| {},
-    };
-    match algorithm {
-        Algorithm::ReapBrw => reap(start, task, &ReapOptions::new(Manner::RandomWalk)),
-        Algorithm::ReapBag => reap(start, task, &ReapOptions::new(Manner::AdaptiveGreedy)),
-        Algorithm::ReapRm => reap_rm(start, task, &ReapRmOptions::default()),
-        Algorithm::Respa => respa(start, task, &RespaOptions::default()),
-        _ => mpp(start, task),
+    fn walk(&self, input: &[u8], pool: &mut Pool) -> Option<Walk> {
+        Some(Walk::new(self.0, pool, input))
     }
 }
 
-/// Where weakening starts.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
-    /// From the tests of the path.
-    Path,
-    /// From the bytes as they are.
-    Bytes,
+/// A small program and an original as a target of the pipeline.
+pub(crate) struct Small<F> {
+    function: F,
+    original: Original,
+    failure: Failure,
+    /// All runs on candidates, and whether they failed.
+    runs: RefCell<Vec<(Vec<u8>, bool)>>,
 }
 
-fn weakened(
-    program: &'static Program,
-    own: &[u8],
-    rng: &mut dyn RngCore,
-    start: Start,
-) -> Result<Report, Problem> {
-    let mut pool = Pool::new();
-    let tests = match start {
-        Start::Path => Walk::new(program, &mut pool, own).tests(&mut pool),
-        Start::Bytes => pins(&mut pool, own),
-    };
-    let (cancel, original) = (AtomicBool::new(false), original(own));
-    let mut runs: Vec<(Vec<u8>, bool)> = Vec::new();
-    let mut oracle = |input: &[Vec<u8>]| {
-        let fails = program.fails(&input[0]);
-        runs.push((input[0].clone(), fails));
-        fails
-    };
-    let limits = WeakenLimits {
-        time: Duration::from_secs(600),
-        runs: 100_000,
-        cancel: &cancel,
-        worth: f64::INFINITY,
-        lengths: Lengths::default(),
-        without: &[],
-    };
-    let done = weaken(&mut pool, &tests, &original, &mut oracle, limits, &mut *rng, &mut |_| {})
-        .map_err(Problem::Broken)?;
-    // Whoever asks for weakening falls back on the path.
-    let Some(done) = done else { return on_path(program, own, rng) };
-    if done.double.fixed > 0 || done.double.not_uniform.is_some() {
-        return Err(Problem::NotUniform);
+impl<F: Function> Small<F> {
+    pub(crate) fn new(own: &[u8], function: F) -> Self {
+        let mut original = Original::new();
+        original.push(own.to_vec(), Vec::new());
+        Self { function, original, failure: failure(), runs: RefCell::default() }
     }
-    // The runs that measured the share come last: all of them are uniform in the condition, and those
-    // that failed are uniform in the set that the double is drawn from.
-    let last = runs.split_off(runs.len() - done.share.runs as usize);
-    let draws = last.into_iter().filter(|(_, fails)| *fails).map(|(input, _)| input).collect();
-    let set =
-        format!("{:.6} bits, {} tests, {} gaps", done.condition.value(), done.kept.0, done.gaps);
-    let claim = done.measured.total;
-    Ok(Report { double: only(done.double.bytes), claim, drawn: Drawn::Draws(draws), set })
+
+    /// What the pipeline finds.
+    pub(crate) fn search(&self, options: &Options) -> Result<Found, Error> {
+        search(options, self, Conditions::default(), &Silent)
+    }
+
+    /// Draws from the set of a double that was weakened. The runs that measured the share come last: all of
+    /// them are uniform in the condition, and those that failed are uniform in the set.
+    pub(crate) fn draws(&self, found: &Found) -> Option<Vec<Vec<u8>>> {
+        let Searched::Weakened { share, .. } = &found.searched else { return None };
+        let runs = self.runs.borrow();
+        let last = &runs[runs.len() - share.runs as usize..];
+        Some(last.iter().filter(|(_, fails)| *fails).map(|(input, _)| input.clone()).collect())
+    }
+
+    fn bytes(&self, input: Option<&Original>) -> Vec<u8> {
+        input.unwrap_or(&self.original).reveal().concat()
+    }
 }
 
-/// That each byte is as it is.
-fn pins(pool: &mut Pool, own: &[u8]) -> Vec<Test> {
-    let pin = |(offset, &value): (usize, &u8)| {
-        let (byte, value) = (pool.input(0, offset as u32), pool.constant(8, u128::from(value)));
-        let condition = pool.eq(byte, value);
-        Test { condition, address: offset as u64, kind: TestKind::Pin(Pin::Operation) }
-    };
-    own.iter().enumerate().map(pin).collect()
+impl<F: Function> Target for Small<F> {
+    type Walk = Walk;
+
+    fn original(&self) -> &Original {
+        &self.original
+    }
+
+    fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
+    fn natively(&self) -> Result<Option<Box<dyn Runner + '_>>, Error> {
+        Ok(Some(Box::new(Direct(self))))
+    }
+
+    fn follow(&self, input: Option<&Original>, _: Relaxations) -> Result<Followed, Error> {
+        let mut pool = Pool::new();
+        let walk = self.walk(input, &mut pool)?;
+        let tests = walk.tests(&mut pool);
+        let failure = self.function.fails(&self.bytes(input)).then(failure);
+        Ok(Followed { pool, tests, failure, ..Followed::default() })
+    }
+
+    fn walk(&self, input: Option<&Original>, pool: &mut Pool) -> Result<Walk, Error> {
+        let walk = self.function.walk(&self.bytes(input), pool);
+        walk.ok_or_else(|| Refusal::Uncontained { why: String::new() }.into())
+    }
+
+    fn proved(&self, double: &Double) -> Result<Option<Failure>, Error> {
+        Ok(self.function.fails(&double.bytes.concat()).then(failure))
+    }
+}
+
+/// Runs a small program.
+struct Direct<'a, F>(&'a Small<F>);
+
+impl<F: Function> Oracle for Direct<'_, F> {
+    fn fails(&mut self, inputs: &[Vec<Vec<u8>>]) -> Result<Vec<bool>, Broken> {
+        let run = |input: &Vec<Vec<u8>>| {
+            let (input, mut runs) = (input.concat(), self.0.runs.borrow_mut());
+            let fails = self.0.function.fails(&input);
+            runs.push((input, fails));
+            fails
+        };
+        Ok(inputs.iter().map(run).collect())
+    }
+}
+
+impl<F: Function> Runner for Direct<'_, F> {
+    fn runs(&self) -> u64 {
+        self.0.runs.borrow().len() as u64
+    }
+
+    fn agrees(&mut self) -> Result<bool, Broken> {
+        Ok(true)
+    }
 }

@@ -59,6 +59,21 @@ impl Channel {
         Self { rows: samples.iter().map(row).collect() }
     }
 
+    /// The mutual information, where originals have these chances.
+    pub fn mutual(&self, chances: &[f64]) -> f64 {
+        let mut mean: FxHashMap<u32, f64> = FxHashMap::default();
+        for (row, own) in self.rows.iter().zip(chances) {
+            for &(double, chance) in row {
+                *mean.entry(double).or_default() += own * chance;
+            }
+        }
+        let of = |(row, own): (&Vec<(u32, f64)>, &f64)| -> f64 {
+            let told = |&(double, chance): &(u32, f64)| chance * (chance / mean[&double]).log2();
+            if *own > 0.0 { own * row.iter().map(told).sum::<f64>() } else { 0.0 }
+        };
+        self.rows.iter().zip(chances).map(of).sum::<f64>().max(0.0)
+    }
+
     /// What an attacker learns.
     pub fn learned(&self) -> Learned {
         let originals = self.rows.len() as f64;
@@ -91,25 +106,35 @@ pub fn corrected(samples: &[Vec<Sample>]) -> f64 {
 /// That is no more than the truth, whatever the rule (Barber and Agakov); so it is no more on average
 /// however few samples there are. The rule mixes what an original did with what all did.
 pub fn at_least(samples: &[Vec<Sample>]) -> f64 {
+    at_least_by(samples, &vec![1.0 / samples.len() as f64; samples.len()])
+}
+
+/// The same, where originals have these chances.
+pub fn at_least_by(samples: &[Vec<Sample>], chances: &[f64]) -> f64 {
     let halves = [0, 1].map(|parity| Channel::new(samples, |at| at % 2 == parity));
     let worth = |own: f64| {
         let value = |rule: &Channel, shown: &Channel| {
-            let originals = shown.rows.len() as f64;
             let mut mean: FxHashMap<u32, f64> = FxHashMap::default();
-            for &(double, chance) in rule.rows.iter().flatten() {
-                *mean.entry(double).or_default() += chance / originals;
-            }
-            let mut sum = 0.0;
-            for (rule, shown) in rule.rows.iter().zip(&shown.rows) {
-                for &(double, chance) in shown {
-                    let Some(&mean) = mean.get(&double) else { continue };
-                    let at = rule.binary_search_by_key(&double, |&(double, _)| double);
-                    let known = at.map_or(0.0, |at| rule[at].1);
-                    // The rule's weights of all originals sum up to their number times the mean.
-                    sum += chance * ((own * known + (1.0 - own) * mean) / mean).log2();
+            for (row, of_original) in rule.rows.iter().zip(chances) {
+                for &(double, chance) in row {
+                    *mean.entry(double).or_default() += chance * of_original;
                 }
             }
-            sum / originals
+            let mut sum = 0.0;
+            for ((rule, shown), of_original) in rule.rows.iter().zip(&shown.rows).zip(chances) {
+                for &(double, chance) in shown {
+                    let Some(&mean) = mean.get(&double) else { continue };
+                    if mean <= 0.0 || *of_original <= 0.0 {
+                        continue;
+                    }
+                    let at = rule.binary_search_by_key(&double, |&(double, _)| double);
+                    let known = at.map_or(0.0, |at| rule[at].1);
+                    // The rule's chances of all originals sum up to one.
+                    sum +=
+                        of_original * chance * ((own * known + (1.0 - own) * mean) / mean).log2();
+                }
+            }
+            sum
         };
         (value(&halves[0], &halves[1]) + value(&halves[1], &halves[0])) / 2.0
     };

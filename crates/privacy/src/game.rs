@@ -61,3 +61,48 @@ pub fn play(
     share.add(&results);
     Ok(share)
 }
+
+/// A game in which the attacker has a dictionary of originals.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// How often the attacker named the original.
+    pub won: Share,
+    /// How often the figure allows it: nobody's chance grows by more than a factor of two for each bit.
+    pub allowed: f64,
+}
+
+/// An attacker who knows that the original is one of these names the one that has most in common with the double:
+/// most bytes at their places, and of these the longest words.
+///
+/// # Errors
+/// An original has no double.
+pub fn name_it(
+    algorithm: Algorithm,
+    program: &'static Program,
+    originals: &[Vec<u8>],
+    rounds: u64,
+) -> Result<Named, Problem> {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let (mut results, mut most) = (Vec::new(), 0.0f64);
+    for _ in 0..rounds {
+        let which = rng.gen_range(0..originals.len());
+        let made = report(algorithm, program, &originals[which], rng.r#gen())?;
+        most = most.max(made.tells.upper());
+        let alike = |own: &Vec<u8>| {
+            let (mut same, mut run, mut longest) = (0, 0, 0);
+            for (a, b) in own.iter().zip(&made.double) {
+                run = if a == b { run + 1 } else { 0 };
+                longest = longest.max(run);
+                same += usize::from(a == b);
+            }
+            (same, longest)
+        };
+        let best = originals.iter().map(alike).max().unwrap_or_default();
+        let tied: Vec<usize> =
+            (0..originals.len()).filter(|&at| alike(&originals[at]) == best).collect();
+        results.push(tied[rng.gen_range(0..tied.len())] == which);
+    }
+    let mut won = Share::default();
+    won.add(&results);
+    Ok(Named { won, allowed: (most.exp2() / originals.len() as f64).min(1.0) })
+}

@@ -7,17 +7,13 @@
 //! over those shows whether it counts enough. The same for doubles that are filled up to the original's length
 //! where that claims less (`--resize=auto`); there that length, which is given away, is counted here.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
-
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use rustc_hash::FxHashMap;
-use stunt_path::Original;
-use stunt_reduce::{Broken, Budget, reduce};
-use stunt_search::weaken::{
-    Lengths, Limits, Room, blackbox, length_bits, other_length_bits, same_length_bits,
-};
+use stunt_anonymize::{Method, Options, Resize};
+use stunt_search::weaken::length_bits;
+use stunt_terms::Pool;
+
+use crate::anonymiser::{Function, Problem, Small, TIME};
+use crate::walk::Walk;
 
 /// What a claim may be below a figure from samples, in bits.
 const SAMPLING: f64 = 0.03;
@@ -34,7 +30,7 @@ pub struct Lengthy {
 }
 
 /// All of them.
-pub const LENGTHY: [Lengthy; 3] = [
+pub static LENGTHY: [Lengthy; 3] = [
     // A length that says nothing: one byte is enough.
     Lengthy { name: "mark", alphabet: b"#ab", length: 4, body: |input| input.contains(&b'#') },
     // A length that tells how far the mark was from the start.
@@ -105,37 +101,17 @@ impl Lengthy {
     /// Shorter doubles of every original, each with so many seeds.
     ///
     /// # Errors
-    /// Never: the programs can always be run.
-    pub fn shortened(&self, seeds: u64) -> Result<Shortened, Broken> {
-        self.learned(&self.failing(), seeds, |own, rng| {
-            let reduced = self.reduced(own)?;
-            let owed = length_bits([reduced.len()]);
-            let (bits, draws, _) = self.double(&reduced, Lengths::default(), rng)?;
-            Ok((bits + owed, draws))
-        })
+    /// An original has no double.
+    pub fn shortened(&'static self, seeds: u64) -> Result<Shortened, Problem> {
+        self.learned(&self.failing(), seeds, |own, seed| self.double(own, Resize::Always, seed))
     }
 
     /// Doubles of every original: shorter, or filled up to its length where that claims less.
     ///
     /// # Errors
-    /// Never: the programs can always be run.
-    pub fn chosen(&self, seeds: u64) -> Result<Shortened, Broken> {
-        self.learned(&self.failing(), seeds, |own, rng| {
-            let reduced = self.reduced(own)?;
-            let room = Room { source: 0, length: own.len() };
-            let lengths = Lengths {
-                room: (reduced.len() < own.len()).then_some(room),
-                short: length_bits([reduced.len()]) + other_length_bits(),
-                full: same_length_bits(),
-            };
-            let (bits, draws, filled) = self.double(&reduced, lengths, rng)?;
-            if filled || lengths.room.is_none() {
-                return Ok((bits + lengths.full + length_bits([own.len()]), draws));
-            }
-            // The report says which kind it has.
-            let marked = draws.into_iter().map(|draw| [&draw[..], b"shorter"].concat());
-            Ok((bits + lengths.short, marked.collect()))
-        })
+    /// An original has no double.
+    pub fn chosen(&'static self, seeds: u64) -> Result<Shortened, Problem> {
+        self.learned(&self.failing(), seeds, |own, seed| self.double(own, Resize::Auto, seed))
     }
 
     /// What is learned from doubles: a way to make one gives its claim, and draws from its set.
@@ -143,8 +119,8 @@ impl Lengthy {
         &self,
         originals: &[(Vec<u8>, f64)],
         seeds: u64,
-        double: impl Fn(&[u8], &mut ChaCha8Rng) -> Result<(f64, Vec<Vec<u8>>), Broken>,
-    ) -> Result<Shortened, Broken> {
+        double: impl Fn(&[u8], u64) -> Result<(f64, Vec<Vec<u8>>), Problem>,
+    ) -> Result<Shortened, Problem> {
         let believed: f64 = originals.iter().map(|(_, belief)| belief).sum();
         let (mut claim, mut lengths, mut longest) = (0.0, 0.0, 0.0);
         // The chance of each double, from each original and from all.
@@ -154,8 +130,7 @@ impl Lengthy {
             let weight = belief / believed;
             let mut channel: FxHashMap<Vec<u8>, f64> = FxHashMap::default();
             for seed in 0..seeds {
-                let mut rng = ChaCha8Rng::seed_from_u64(seed << 32 | number as u64);
-                let (bits, draws) = double(own, &mut rng)?;
+                let (bits, draws) = double(own, seed << 32 | number as u64)?;
                 claim += weight * bits / seeds as f64;
                 if own.len() == self.length as usize {
                     lengths += draws.first().map_or(0, Vec::len) as f64;
@@ -180,46 +155,43 @@ impl Lengthy {
         Ok(Shortened { failing: originals.len(), claim, truth, length: lengths / longest })
     }
 
-    /// What is left of an original.
-    fn reduced(&self, own: &[u8]) -> Result<Vec<u8>, Broken> {
-        let mut oracle = |input: &[Vec<u8>]| self.fails(&input[0]);
-        let budget = Budget { runs: 10_000, over: &|| false, without: &[] };
-        let reduced = reduce(&[own.to_vec()], &[true], &mut oracle, budget)?;
-        Ok(reduced.input.into_iter().next().unwrap_or_default())
+    /// The claim of a double, and draws from the set that it comes from.
+    fn double(
+        &'static self,
+        own: &[u8],
+        resize: Resize,
+        seed: u64,
+    ) -> Result<(f64, Vec<Vec<u8>>), Problem> {
+        let options = Options {
+            resize,
+            seed: Some(seed),
+            time: Some(TIME),
+            effort: 100_000,
+            ..Options::new(Method::Blackbox)
+        };
+        let small = Small::new(own, self);
+        let found = small.search(&options)?;
+        let claim = found.drawn.measured.total.value();
+        let draws = small.draws(&found).unwrap_or_else(|| found.drawn.double.bytes.clone());
+        if !found.is_shorter {
+            // It gives the original's length away.
+            return Ok((claim + length_bits([own.len()]), draws));
+        }
+        if resize == Resize::Always {
+            return Ok((claim, draws));
+        }
+        // The report says which kind it has.
+        let marked = draws.into_iter().map(|draw| [&draw[..], b"shorter"].concat());
+        Ok((claim, marked.collect()))
+    }
+}
+
+impl Function for &'static Lengthy {
+    fn fails(&self, input: &[u8]) -> bool {
+        Lengthy::fails(self, input)
     }
 
-    /// The claim of a double without what it owes for its length, draws from the set that it comes from, and
-    /// whether they are as long as the room that there was.
-    fn double(
-        &self,
-        own: &[u8],
-        lengths: Lengths,
-        rng: &mut ChaCha8Rng,
-    ) -> Result<(f64, Vec<Vec<u8>>, bool), Broken> {
-        let cancel = AtomicBool::new(false);
-        let mut seen: Vec<(Vec<u8>, bool)> = Vec::new();
-        let mut oracle = |input: &[Vec<u8>]| {
-            let fails = self.fails(&input[0]);
-            seen.push((input[0].clone(), fails));
-            fails
-        };
-        let mut base = Original::new();
-        base.push(own.to_vec(), Vec::new());
-        let limits = Limits {
-            time: Duration::from_secs(600),
-            runs: 100_000,
-            cancel: &cancel,
-            worth: f64::INFINITY,
-            lengths,
-            without: &[],
-        };
-        let done = blackbox(&base, &mut oracle, limits, rng, &mut |_| {})?;
-        let Some(done) = done else {
-            // As it is: all of it is told.
-            return Ok((8.0 * own.len() as f64, base.reveal(), false));
-        };
-        let last = seen.split_off(seen.len() - done.share.runs as usize);
-        let draws = last.into_iter().filter(|(_, fails)| *fails).map(|(input, _)| input);
-        Ok((done.measured.total.value(), draws.collect(), done.filled))
+    fn walk(&self, _input: &[u8], _pool: &mut Pool) -> Option<Walk> {
+        None
     }
 }

@@ -10,7 +10,7 @@
 //! Reading order: `run` (a program on values and terms), `programs`, `walk` (a program as an
 //! execution); `anonymiser` (the algorithms behind one function), `listed` (all inputs that fail),
 //! `channel` (what an attacker learns); then the levels: `claims`, `cells`, `game`, `canaries`,
-//! `lengths`.
+//! `lengths`, `priors` (what who believed something learns).
 //!
 //! Only tests and `cargo xtask privacy` use this crate. It must not know x86, nor how real programs
 //! are run, and nothing of the tool depends on it.
@@ -24,6 +24,7 @@ pub mod claims;
 pub mod game;
 pub mod lengths;
 pub mod listed;
+pub mod priors;
 pub mod programs;
 pub mod run;
 pub mod walk;

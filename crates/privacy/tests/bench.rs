@@ -6,9 +6,10 @@ use stunt_privacy::canaries::{CHANCE, kept};
 use stunt_privacy::cells::same_again;
 use stunt_privacy::chance::plausible;
 use stunt_privacy::claims::{Cell, Method, cell};
-use stunt_privacy::game::play;
+use stunt_privacy::game::{name_it, play};
 use stunt_privacy::lengths::LENGTHY;
 use stunt_privacy::listed::Listed;
+use stunt_privacy::priors::{Told, told};
 use stunt_privacy::programs::{FREE, RECORDS, named, small};
 
 /// A surprise of this size is no chance.
@@ -39,13 +40,11 @@ fn castro_claims_exactly_what_is_learned() {
 #[test]
 fn mpp_reveals_the_failure_alone() {
     for program in ["case", "loop", "score", "find", "tlv"] {
-        for algorithm in [Algorithm::Mpp, Algorithm::MppCanonical] {
-            let (listed, cell) = run(program, algorithm, 1);
-            assert_eq!((cell.method, cell.wrong), (Method::Exact, 0), "{program}");
-            assert!(near(cell.claim, listed.floor()), "{program}: {}", cell.claim);
-            assert!(near(cell.truth, listed.floor()), "{program}: {}", cell.truth);
-            assert!(near(cell.worst, listed.floor()), "{program}: {}", cell.worst);
-        }
+        let (listed, cell) = run(program, Algorithm::Mpp, 1);
+        assert_eq!((cell.method, cell.wrong), (Method::Exact, 0), "{program}");
+        assert!(near(cell.claim, listed.floor()), "{program}: {}", cell.claim);
+        assert!(near(cell.truth, listed.floor()), "{program}: {}", cell.truth);
+        assert!(near(cell.worst, listed.floor()), "{program}: {}", cell.worst);
     }
 }
 
@@ -133,11 +132,13 @@ fn pieces_that_move_claim_no_less_than_is_learned() {
 fn a_canonical_double_tells_the_path_at_most() {
     for program in ["case", "score"] {
         let (_, castro) = run(program, Algorithm::Castro, 1);
-        let (listed, cell) = run(program, Algorithm::WeakenCanonical, 1);
-        assert_eq!((cell.method, cell.wrong), (Method::Exact, 0), "{program}");
-        assert!(near(cell.claim, castro.claim), "{program}: {} {}", cell.claim, castro.claim);
-        assert!(!cell.flagged(), "{program}: {} {}", cell.claim, cell.truth);
-        assert!(cell.truth >= listed.floor() - 1e-6);
+        for algorithm in [Algorithm::WeakenCanonical, Algorithm::MppCanonical] {
+            let (listed, cell) = run(program, algorithm, 1);
+            assert_eq!((cell.method, cell.wrong), (Method::Exact, 0), "{program}");
+            assert!(near(cell.claim, castro.claim), "{program}: {} {}", cell.claim, castro.claim);
+            assert!(!cell.flagged(), "{program}: {} {}", cell.claim, cell.truth);
+            assert!(cell.truth >= listed.floor() - 1e-6);
+        }
     }
     // Where not all paths are found, which ones were tells something.
     let (_, cell) = run("branch, pin", Algorithm::MppCanonical, 1);
@@ -165,6 +166,52 @@ fn shorter_doubles_claim_no_less_than_is_learned() {
         let it = program.chosen(2).expect("it can be run");
         assert!(!it.flagged(), "{}: {} {}", program.name, it.claim, it.truth);
     }
+}
+
+#[test]
+fn doubles_tell_no_more_than_is_said_whatever_was_believed() {
+    for program in ["case", "score", "anywhere", "answer", "unit", "verb"] {
+        let listed = Listed::new(named(program).expect("there is one"));
+        for algorithm in [Algorithm::Castro, Algorithm::Weaken, Algorithm::Itself] {
+            let seeds = if algorithm == Algorithm::Weaken { 2 } else { 1 };
+            for it in told(&listed, algorithm, seeds).expect("every original has a double") {
+                assert!(!it.flagged(), "{program}, {algorithm:?}: {it:?}");
+                assert!(it.tells <= it.leak + 1.0 + 1e-9, "{program}, {algorithm:?}: {it:?}");
+            }
+        }
+    }
+    // A word of the program costs less than its letters.
+    let listed = Listed::new(named("verb").expect("there is one"));
+    for it in told(&listed, Algorithm::Itself, 1).expect("every original has a double") {
+        assert!(it.tells < it.leak - 8.0, "{it:?}");
+    }
+}
+
+#[test]
+fn a_belief_that_looks_at_the_original_is_caught() {
+    for program in ["case", "score", "tlv"] {
+        let listed = Listed::new(named(program).expect("there is one"));
+        let all = told(&listed, Algorithm::Peeks, 1).expect("every original has a double");
+        assert!(all.iter().any(Told::flagged), "{program}: {all:?}");
+    }
+}
+
+#[test]
+fn an_attacker_with_a_dictionary_guesses_no_better_than_is_said() {
+    let (program, failing) = &RECORDS[0];
+    let names = ["Anneliese Brandt", "Tomasz Wieczorek", "Ingrid Solheim  ", "Mehmet Yildirim "];
+    // In bytes that the failure does not need: no better than by chance.
+    let originals: Vec<Vec<u8>> =
+        names.iter().map(|name| [&failing[..FREE.start], name.as_bytes()].concat()).collect();
+    for algorithm in [Algorithm::Castro, Algorithm::Weaken] {
+        let rounds = if algorithm == Algorithm::Castro { 1000 } else { 60 };
+        let game = name_it(algorithm, program, &originals, rounds).expect("there are doubles");
+        assert!(plausible(game.won.hits, game.won.runs, 0.25, DOUBT), "{algorithm:?}: {game:?}");
+        assert!(game.won.value() <= game.allowed, "{game:?}");
+    }
+    // What keeps a byte is found out.
+    let game = name_it(Algorithm::Keeps, program, &originals, 600).expect("there are doubles");
+    assert!(!plausible(game.won.hits, game.won.runs, 0.25, DOUBT), "{game:?}");
 }
 
 #[test]

@@ -11,8 +11,10 @@
 mod papers;
 mod plain;
 mod records;
+mod words;
 
 pub use records::{FREE, RECORDS};
+pub use words::words;
 
 use crate::run::{End, Halt, Outcome, Route, Run};
 
@@ -71,7 +73,7 @@ impl Program {
 
 /// All programs that are small enough to try every input.
 pub fn small() -> impl Iterator<Item = &'static Program> {
-    plain::PROGRAMS.iter().chain(papers::PROGRAMS)
+    plain::PROGRAMS.iter().chain(papers::PROGRAMS).chain(words::PROGRAMS)
 }
 
 /// A small program by its name.
