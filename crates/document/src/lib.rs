@@ -39,6 +39,7 @@ mod node;
 mod out;
 mod parse;
 mod path;
+mod remains;
 mod structure;
 
 pub use content::Content;
@@ -47,4 +48,5 @@ pub use limits::Limits;
 pub use node::{Kind, Node, Shape};
 pub use out::{Rendered, Span, Style};
 pub use path::Path;
+pub use remains::{Contents, Remains, Vocabulary};
 pub use structure::{Change, Element, Layout, Role, Structure, apply};

@@ -69,6 +69,33 @@ pub enum Kind {
     SqliteRecord,
 }
 
+impl Kind {
+    /// Whether it is what files are, with a signature and a structure without which no program opens them; not an
+    /// encoding of text, nor text with something encoded in it.
+    pub fn is_file(self) -> bool {
+        use Kind::*;
+        matches!(
+            self,
+            Zip | Gzip
+                | Bzip2
+                | Xz
+                | Zstd
+                | Tar
+                | Pdf
+                | Png
+                | Riff
+                | IsoBoxes
+                | Jpeg
+                | Tiff
+                | Gif
+                | Ogg
+                | Ebml
+                | CompoundFile
+                | Sqlite
+        )
+    }
+}
+
 /// The three sorts of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {

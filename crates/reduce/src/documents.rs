@@ -6,32 +6,61 @@
 //!
 //! What always holds: the oracle sees rendered bytes, and only what still fails is kept.
 
-use stunt_document::{Content, Document, Limits, Path};
+use stunt_document::{Content, Document, Limits, Path, Style};
 
 use crate::driver::{Budget, Reduction};
-use crate::oracle::{Broken, Oracle};
+use crate::oracle::{AT_ONCE, Broken, Oracle};
+
+/// What a source is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Text {
+    /// Bytes, of which nothing more is known.
+    Flat,
+    /// Text, parts of which are encoded.
+    Encoded,
+    /// A file that a program opens only as a whole: after the tree, no byte of it is cut, or it would be none.
+    File,
+}
 
 impl Reduction<'_> {
-    /// Reduces the source as a document, if it is more than one leaf. Whether it is.
-    pub(crate) fn as_document(&mut self) -> Result<bool, Broken> {
+    /// Reduces the source as a document, if it is more than one leaf. What it is.
+    pub(crate) fn as_document(&mut self) -> Result<Text, Broken> {
         if self.is_left_out("documents") {
-            return Ok(false);
+            return Ok(Text::Flat);
         }
         let mut document = Document::parse(self.bytes().to_vec(), &Limits::default());
         if document.is_flat() {
-            return Ok(false);
+            return Ok(Text::Flat);
         }
-        for round in 0..2 {
-            let before = document.nodes().count();
+        let at_first = self.bytes().len();
+        // What can go in few runs goes first, everywhere: there may be time for few.
+        let all: usize = document.leaves().map(|(_, content)| content.len()).sum();
+        self.within_leaves(&mut document, all / DOMINANT, How::ByElements)?;
+        self.without_parts(&mut document)?;
+        let before = document.nodes().count();
+        self.within_leaves(&mut document, 0, How::ByElements)?;
+        self.within_leaves(&mut document, 0, How::Plainly)?;
+        self.without_parts(&mut document)?;
+        self.within_leaves(&mut document, 0, How::Coarsely)?;
+        self.within_leaves(&mut document, 0, How::Finely)?;
+        if document.nodes().count() < before {
             self.without_parts(&mut document)?;
-            if round > 0 && document.nodes().count() == before {
-                break;
-            }
-            self.within_leaves(&mut document)?;
         }
         // As it was written until now, it is in hand already.
-        self.try_source(document.render_stored().bytes.to_vec())?;
-        Ok(true)
+        for style in [Style::Stored, Style::Blocks] {
+            let rendered = document.render_as(style);
+            let copied: usize = rendered.spans.iter().map(|span| span.at.len()).sum();
+            // What is around the leaves cannot be another one, so a compressed file may be better: in it, rows of
+            // zeros are short.
+            let longer = rendered.bytes.len() > at_first.max(self.bytes().len());
+            if longer || rendered.bytes.len() - copied > self.bytes().len() {
+                continue;
+            }
+            if self.try_sources(vec![rendered.bytes.to_vec()])?.is_some() {
+                break;
+            }
+        }
+        Ok(if document.root().kind().is_file() { Text::File } else { Text::Encoded })
     }
 
     /// Parts go, level by level, in groups, large ones first; then leaves are emptied in the same way.
@@ -70,29 +99,38 @@ impl Reduction<'_> {
         let mut all = nodes(document);
         let mut size = all.len();
         while size > 0 {
-            let mut at = 0;
+            let (mut at, mut at_once) = (0, AT_FIRST);
             while at < all.len() && !self.is_over() {
-                let group = &all[at..(at + size).min(all.len())];
-                let edited = edit(document, group);
-                if self.try_source(edited.render())? {
-                    let before = all.len();
-                    *document = edited;
-                    all = nodes(document);
-                    // An edit after which as many are left has to go on, or it would be tried for ever.
-                    at += if all.len() < before { 0 } else { size };
-                } else {
-                    at += size;
-                }
+                let groups = all[at..].chunks(size).take(at_once);
+                let mut edited: Vec<Document> = groups.map(|group| edit(document, group)).collect();
+                let rendered = edited.iter().map(Document::render).collect();
+                let Some(first) = self.try_sources(rendered)? else {
+                    at += size * edited.len();
+                    at_once = (at_once * 2).min(AT_ONCE);
+                    continue;
+                };
+                let before = all.len();
+                *document = edited.swap_remove(first);
+                all = nodes(document);
+                at_once = AT_FIRST;
+                // An edit after which as many are left has to go on, or it would be tried for ever.
+                at += size * (first + usize::from(all.len() >= before));
             }
             size = if size > all.len() { all.len() } else { size / 2 };
         }
         Ok(())
     }
 
-    /// Reduces the leaves, the longest first.
-    fn within_leaves(&mut self, document: &mut Document) -> Result<(), Broken> {
+    /// Reduces each leaf of some length in some way, the longest first.
+    fn within_leaves(
+        &mut self,
+        document: &mut Document,
+        least: usize,
+        how: How,
+    ) -> Result<(), Broken> {
         let mut leaves: Vec<(usize, Path)> =
             document.leaves().map(|(path, content)| (content.len(), path)).collect();
+        leaves.retain(|(length, _)| *length >= least);
         leaves.sort_by_key(|(length, _)| usize::MAX - length);
         for (_, path) in leaves {
             if self.is_over() {
@@ -111,9 +149,15 @@ impl Reduction<'_> {
             };
             let budget = Budget { runs: self.left, ..self.budget };
             let mut leaf = Reduction::new(vec![content.clone()], &mut within, budget);
-            leaf.coarsely()?;
-            leaf.finely()?;
-            leaf.plainly()?;
+            match how {
+                How::ByElements => leaf.by_elements()?,
+                How::Plainly => leaf.coarsely_plainly()?,
+                How::Coarsely => leaf.coarsely()?,
+                How::Finely => {
+                    leaf.finely()?;
+                    leaf.plainly()?;
+                }
+            }
             self.left = leaf.left;
             let reduced = leaf.best.swap_remove(0);
             if reduced != content {
@@ -124,20 +168,43 @@ impl Reduction<'_> {
         Ok(())
     }
 
-    /// Goes over to these bytes of the source, if they fail.
-    fn try_source(&mut self, bytes: Vec<u8>) -> Result<bool, Broken> {
-        if self.left == 0 {
-            return Ok(false);
+    /// Goes over to the first of these bytes of the source that fail, if any do; which one.
+    fn try_sources(&mut self, all: Vec<Vec<u8>>) -> Result<Option<usize>, Broken> {
+        let (mut candidates, mut from) = (Vec::new(), Vec::new());
+        for (number, bytes) in all.into_iter().enumerate() {
+            let mut candidate = self.best.clone();
+            candidate[self.source] = bytes;
+            if (candidates.len() as u64) < self.left && self.is_new(&candidate) {
+                candidates.push(candidate);
+                from.push(number);
+            }
         }
-        let mut candidate = self.best.clone();
-        candidate[self.source] = bytes;
-        self.left -= 1;
-        if !self.oracle.fails(std::slice::from_ref(&candidate))?[0] {
-            return Ok(false);
+        self.left -= candidates.len() as u64;
+        let results = self.oracle.fails(&candidates)?;
+        let Some(first) = results.iter().position(|&fails| fails) else { return Ok(None) };
+        for (later, fails) in candidates.iter().zip(&results).skip(first + 1) {
+            if *fails {
+                self.forget(later);
+            }
         }
-        self.best = candidate;
-        Ok(true)
+        self.best = candidates.swap_remove(first);
+        Ok(Some(from[first]))
     }
+}
+
+/// A leaf with such a part of all content is looked into before anything else.
+const DOMINANT: usize = 4;
+
+/// Every processor has something to do: a candidate more costs no time, and some programs are slow.
+const AT_FIRST: usize = 2;
+
+/// How a leaf is reduced, from what takes few runs to what takes many.
+#[derive(Clone, Copy)]
+enum How {
+    ByElements,
+    Plainly,
+    Coarsely,
+    Finely,
 }
 
 /// The nodes of a document for which something holds.

@@ -14,15 +14,18 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::blank::{At, blank};
+use crate::documents::Text;
 use crate::oracle::{AT_ONCE, Broken, Oracle};
 use crate::pass::Pass;
 use crate::passes::{
     BracketPairs, Brackets, Bytes, Counted, Elements, Hoist, Inlined, Instead, Items, LinePairs,
-    Lines, Lower, Mentions, Numbers, OtherWords, Records, TokenPairs, Tokens, Window, Words,
+    Lines, Lower, Mentions, Numbers, OtherWords, Plain, Records, TokenPairs, Tokens, Window, Words,
     elements, units,
 };
 use crate::sums::{Sum, sums};
 
+/// Of longer inputs than this no candidate is made in vain.
+const LARGE: usize = 1 << 20;
 /// Groups of more bytes than this are only cut side by side; narrower ones wherever they begin.
 const WIDEST: usize = 16;
 /// How many tokens are cut wherever they begin: at first, and when that no longer helps.
@@ -69,14 +72,17 @@ pub fn reduce(
     let mut reduction = Reduction::new(input.to_vec(), oracle, budget);
     for (source, _) in may_change.iter().enumerate().filter(|(_, may)| **may) {
         reduction.source = source;
-        let is_document = reduction.as_document()?;
-        reduction.patience = if is_document { PATIENCE_WITH_DOCUMENTS } else { PATIENCE };
+        let text = reduction.as_document()?;
+        if text == Text::File {
+            continue;
+        }
+        reduction.patience = if text == Text::Flat { PATIENCE } else { PATIENCE_WITH_DOCUMENTS };
         reduction.sums = sums(reduction.bytes());
         reduction.coarsely()?;
         reduction.pass(&Lower)?;
         reduction.finely()?;
         // The leaves of a document are plain already.
-        if !is_document {
+        if text == Text::Flat {
             reduction.plainly()?;
         }
     }
@@ -119,8 +125,31 @@ impl<'a> Reduction<'a> {
         self.left == 0 || (self.budget.over)()
     }
 
+    /// Whether a candidate has not been tried yet. It counts as tried from now on.
+    pub(crate) fn is_new(&mut self, candidate: &[Vec<u8>]) -> bool {
+        self.tried.insert(hash(candidate))
+    }
+
+    /// It may be tried again.
+    pub(crate) fn forget(&mut self, candidate: &[Vec<u8>]) {
+        self.tried.remove(&hash(candidate));
+    }
+
     pub(crate) fn is_left_out(&self, family: &str) -> bool {
         self.budget.without.iter().any(|it| it == family)
+    }
+
+    /// Elements in groups, large ones first; of what has none, anything.
+    pub(crate) fn by_elements(&mut self) -> Result<(), Broken> {
+        let mut size = elements::most(self.bytes());
+        if size == 0 {
+            return self.coarsely();
+        }
+        while size > 0 {
+            self.pass(&Elements(size))?;
+            size = size.min(elements::most(self.bytes())) / 2;
+        }
+        Ok(())
     }
 
     /// Large parts first.
@@ -141,6 +170,16 @@ impl<'a> Reduction<'a> {
         while size > WIDEST {
             self.pass(&Bytes(size))?;
             size = size.min(self.bytes().len()) / 2;
+        }
+        Ok(())
+    }
+
+    /// Texts and values become plain in groups, large ones first: few runs show which of them matter.
+    pub(crate) fn coarsely_plainly(&mut self) -> Result<(), Broken> {
+        let mut size = elements::not_plain(self.bytes());
+        while size > 0 && !self.is_over() {
+            self.pass(&Plain(size))?;
+            size = size.min(elements::not_plain(self.bytes())) / 2;
         }
         Ok(())
     }
@@ -182,20 +221,21 @@ impl<'a> Reduction<'a> {
     }
 
     /// Tries every edit of a pass once. Whether one was made.
-    fn pass(&mut self, pass: &dyn Pass) -> Result<bool, Broken> {
+    pub(crate) fn pass(&mut self, pass: &dyn Pass) -> Result<bool, Broken> {
         if self.is_left_out(pass.family()) {
             return Ok(false);
         }
         let mut edits = pass.edits(self.bytes());
         let (mut next, mut smaller) = (0, false);
         // Where one edit is made, the next one often is, too: those that were tried beside it are in vain.
-        let mut at_once = 1;
+        let at_first = if self.bytes().len() < LARGE { 2 } else { 1 };
+        let mut at_once = at_first;
         while next < edits.len() && !self.is_over() {
             let (mut candidates, mut from) = (Vec::new(), Vec::new());
             while next < edits.len() && candidates.len() < at_once.min(self.left as usize) {
                 let mut candidate = self.best.clone();
                 candidate[self.source] = edits[next].apply_with(self.bytes(), &self.sums);
-                if self.tried.insert(hash(&candidate)) {
+                if self.is_new(&candidate) {
                     candidates.push(candidate);
                     from.push(next);
                 }
@@ -211,14 +251,14 @@ impl<'a> Reduction<'a> {
             for (later, fails) in candidates.iter().zip(&results).skip(first + 1) {
                 // One that fails was not wanted beside this one, but may be after it.
                 if *fails {
-                    self.tried.remove(&hash(later));
+                    self.forget(later);
                 }
             }
             let edit = &edits[from[first]];
             let start = edit.start();
             self.sums = edit.sums(&self.sums);
             self.best = candidates.swap_remove(first);
-            (smaller, self.in_vain, at_once) = (true, 0, 1);
+            (smaller, self.in_vain, at_once) = (true, 0, at_first);
             // What was behind the cut is at its place now.
             edits = pass.edits(self.bytes());
             next = edits.partition_point(|edit| edit.start() < start);

@@ -11,6 +11,7 @@ mod blank;
 mod documents;
 mod driver;
 mod edit;
+mod leaves;
 mod oracle;
 mod pad;
 mod pass;
@@ -19,6 +20,7 @@ mod sums;
 
 pub use blank::{At, blank};
 pub use driver::{Budget, Reduced, reduce};
+pub use leaves::{Leaf, OverLeaves, Place, Rendering};
 pub use oracle::{Broken, Oracle};
 pub use pad::pad;
 pub use pass::FAMILIES;

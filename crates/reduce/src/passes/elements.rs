@@ -1,8 +1,11 @@
 //! Elements of a leaf, as its format has them: for XML, JSON, tables, outlines, DER and other data with lengths.
 //!
 //! Where an element goes, what the format needs around it follows: commas, and the lengths of all that it stood in.
+//! Where it stays, what it says may be plain.
 
-use stunt_document::{Change, Structure};
+use std::ops::Range;
+
+use stunt_document::{Change, Role, Structure};
 
 use crate::edit::Edit;
 use crate::pass::{Pass, in_order};
@@ -33,6 +36,10 @@ impl Pass for Elements {
         let roots: Vec<usize> = structure.roots().collect();
         let inner = (0..all).map(|element| structure.children(element).collect());
         for siblings in std::iter::once(roots).chain(inner) {
+            // All of a few are tried as smaller groups are.
+            if siblings.len() <= self.0 / 2 {
+                continue;
+            }
             for first in (0..siblings.len()).step_by(self.0) {
                 let group = first..(first + self.0).min(siblings.len());
                 add(structure.without_siblings(bytes, &siblings, group));
@@ -46,6 +53,52 @@ impl Pass for Elements {
             }
         }
         in_order(edits)
+    }
+}
+
+/// Groups of so many texts and values, wherever they are, of which letters become `a` and digits `0`.
+pub(crate) struct Plain(pub(crate) usize);
+
+impl Pass for Plain {
+    fn family(&self) -> &'static str {
+        "plain"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        let changes: Vec<(Range<usize>, Vec<u8>)> = texts(bytes)
+            .into_iter()
+            .map(|range| (range.clone(), bytes[range].iter().map(|&byte| plain(byte)).collect()))
+            .filter(|(range, plain): &(Range<usize>, Vec<u8>)| bytes[range.clone()] != plain[..])
+            .collect();
+        changes.chunks(self.0.max(1)).map(|group| Edit::all(group.to_vec())).collect()
+    }
+}
+
+/// How many texts and values are not plain.
+pub(crate) fn not_plain(bytes: &[u8]) -> usize {
+    let is_plain = |range: &Range<usize>| bytes[range.clone()].iter().all(|&it| plain(it) == it);
+    texts(bytes).iter().filter(|range| !is_plain(range)).count()
+}
+
+/// The elements that have no others within and are what somebody wrote: no names of tags and attributes.
+fn texts(bytes: &[u8]) -> Vec<Range<usize>> {
+    let structure = Structure::of(bytes);
+    let elements = structure.elements();
+    let is_text = |&at: &usize| {
+        let role = elements[at].role;
+        structure.inside(at).is_empty()
+            && !matches!(role, Role::Tag | Role::Attribute | Role::Remark | Role::Member)
+    };
+    (0..elements.len()).filter(is_text).map(|at| elements[at].range.clone()).collect()
+}
+
+/// Another letter for a letter, another digit for a digit.
+fn plain(byte: u8) -> u8 {
+    match byte {
+        b'A'..=b'Z' => b'A',
+        b'a'..=b'z' | 0x80.. => b'a',
+        b'0'..=b'9' => b'0',
+        _ => byte,
     }
 }
 
@@ -68,6 +121,24 @@ mod tests {
             assert!(left.contains(&wanted.to_owned()), "{wanted}: {left:?}");
         }
         assert!(after(&Elements(2), b"[1,2,3,4]").contains(&"[3,4]".to_owned()));
+    }
+
+    #[test]
+    fn what_is_written_becomes_plain_and_names_stay() {
+        let markup = b"<row kind=\"Money\">12.5<cell>Anna</cell></row>";
+        let all = Plain(9).edits(markup);
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0].apply(markup), b"<row kind=\"Aaaaa\">00.0<cell>Aaaa</cell></row>");
+        assert_eq!((Plain(2).edits(markup).len(), not_plain(markup)), (2, 3));
+        assert_eq!(not_plain(&all[0].apply(markup)), 0);
+    }
+
+    #[test]
+    fn small_groups_wait_for_large_ones() {
+        // Of two rows of three cells each: first the rows, then cells.
+        let table = b"a,b,c\nd,e,f\n";
+        let places = |size| Elements(size).edits(table).iter().map(Edit::taken).max();
+        assert!(places(1) < places(2), "{:?}", (places(1), places(2)));
     }
 
     #[test]

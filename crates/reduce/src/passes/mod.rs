@@ -9,7 +9,7 @@ pub(crate) mod units;
 pub(crate) mod values;
 
 pub(crate) use brackets::{BracketPairs, Brackets};
-pub(crate) use elements::Elements;
+pub(crate) use elements::{Elements, Plain};
 pub(crate) use names::{Inlined, Mentions, OtherWords, Words};
 pub(crate) use records::{Counted, Records};
 pub(crate) use tree::{Hoist, Items};

@@ -1,0 +1,2 @@
+import sys, piexif
+print(sorted(piexif.load(sys.argv[1])["GPS"]))

@@ -1,0 +1,2 @@
+import sys, msgpack
+print(len(msgpack.unpackb(open(sys.argv[1], "rb").read())))

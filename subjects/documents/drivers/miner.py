@@ -1,0 +1,3 @@
+import sys
+from pdfminer.high_level import extract_text
+print(len(extract_text(sys.argv[1])))

@@ -1,0 +1,2 @@
+import sys, cbor2
+print(len(cbor2.load(open(sys.argv[1], "rb"))))
