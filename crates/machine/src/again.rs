@@ -2,8 +2,9 @@
 //! them.
 //!
 //! Always: a run is the one that a fresh machine would have made. What a program can know of an input
-//! before it reads it is how long it is; so only inputs of the same lengths are run from there, and
-//! all others from the start. Nothing is followed: failures are seen, tests are not.
+//! before it reads it is how long it is; so only inputs of the same lengths are run from there. All others
+//! are run from before any path leads to an input, if those are files that the program opens, or else from
+//! the start. Nothing is followed: failures are seen, tests are not.
 
 use std::{sync::Arc, time::Instant};
 
@@ -38,6 +39,8 @@ pub struct Again {
     start: Moment,
     /// Before the first read, and how long the inputs are there.
     before: Option<(Moment, Vec<usize>)>,
+    /// Before the program can know anything of an input.
+    early: Option<Moment>,
     symbols: Arc<Symbols>,
 }
 
@@ -50,7 +53,64 @@ impl Again {
             return None;
         }
         let start = Moment::of(&mut machine)?;
-        Some(Self { machine, start, before: None, symbols })
+        Some(Self { machine, start, before: None, early: None, symbols })
+    }
+
+    /// From now on, inputs of any length are run from before the program can know anything of them. Says
+    /// whether there is such a moment, other than the start.
+    pub fn go_on_before_look(&mut self, inputs: &[Vec<u8>], limits: Limits) -> bool {
+        self.machine.restore_to(&mut self.start.kernel, &mut self.start.symbolic);
+        self.machine.kernel().replace_inputs(inputs, true);
+        // Copies of all moments would cost as much as the run: it is made twice.
+        let mut last = 0;
+        while !self.machine.kernel().may_know_input() {
+            let executed = self.machine.kernel().executed();
+            let next = Limits { instructions: (executed + STEP).min(limits.instructions) };
+            let ending = self.machine.run(next);
+            if !matches!(ending, Ending::Limit(LimitReached::Instructions))
+                || executed >= limits.instructions
+            {
+                return false;
+            }
+            last = executed;
+        }
+        if last == 0 {
+            return false;
+        }
+        self.machine.restore_to(&mut self.start.kernel, &mut self.start.symbolic);
+        while self.machine.kernel().executed() < last {
+            let executed = self.machine.kernel().executed();
+            let next = Limits { instructions: (executed + STEP).min(last) };
+            let ending = self.machine.run(next);
+            if !matches!(ending, Ending::Limit(LimitReached::Instructions)) {
+                return false;
+            }
+        }
+        self.early = Moment::of(&mut self.machine).filter(|it| !it.kernel.may_know_input());
+        self.early.is_some()
+    }
+
+    /// Another one, prepared in the same way, for another thread.
+    #[must_use]
+    pub fn twin(&mut self) -> Self {
+        self.machine.restore_to(&mut self.start.kernel, &mut self.start.symbolic);
+        let twin = |moment: &mut Moment| Moment {
+            kernel: moment.kernel.fork(),
+            symbolic: moment.symbolic.fork(),
+        };
+        Self {
+            start: twin(&mut self.start),
+            before: self.before.as_mut().map(|(before, lengths)| (twin(before), lengths.clone())),
+            early: self.early.as_mut().map(twin),
+            machine: self.machine.twin(),
+            symbols: Arc::clone(&self.symbols),
+        }
+    }
+
+    /// Whether inputs of any length are run from some way on.
+    #[must_use]
+    pub fn is_early(&self) -> bool {
+        self.early.is_some()
     }
 
     /// From now on, inputs as long as these are run from before the first read, or from before the
@@ -88,9 +148,10 @@ impl Again {
     pub fn run(&mut self, inputs: &[Vec<u8>], limits: Limits) -> Run {
         let begun = Instant::now();
         let prepared = self.is_prepared(inputs);
-        let moment = match &mut self.before {
-            Some((before, _)) if prepared => before,
-            _ => &mut self.start,
+        let moment = match (&mut self.before, &mut self.early) {
+            (Some((before, _)), _) if prepared => before,
+            (_, Some(early)) => early,
+            (_, None) => &mut self.start,
         };
         self.machine.restore_to(&mut moment.kernel, &mut moment.symbolic);
         self.machine.kernel().replace_inputs(inputs, false);

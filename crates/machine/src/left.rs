@@ -29,6 +29,7 @@ pub(crate) fn run_left(
     failure: Option<Failure>,
     duration: Duration,
 ) -> Run {
+    let inputs = kernel.inputs.names();
     let files = kernel.files();
     Run {
         ending: ending.outward(),
@@ -36,5 +37,6 @@ pub(crate) fn run_left(
         stdout: Private::new(files.drain(1)),
         stderr: Private::new(files.drain(2)),
         duration,
+        inputs,
     }
 }

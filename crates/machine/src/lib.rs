@@ -20,6 +20,7 @@ mod left;
 pub mod linux;
 mod machine;
 pub mod memory;
+pub mod stepping;
 mod stopped;
 pub mod symbolic;
 mod tracer;

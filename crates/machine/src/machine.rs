@@ -22,6 +22,12 @@ use crate::{
     tracer::Tracer,
 };
 
+/// Signals that kill a process because of what it did itself: `SIGQUIT`, `SIGILL`, `SIGTRAP`, `SIGABRT`,
+/// `SIGBUS`, `SIGFPE`, `SIGSEGV`, `SIGSYS`.
+const FAILS: [u32; 8] = [3, 4, 5, 6, 7, 8, 11, 31];
+/// What shells add to the number of such a signal.
+const BY_SIGNAL: u32 = 128;
+
 /// A machine with one program, its children, and everything that they see.
 ///
 /// ```no_run
@@ -109,6 +115,11 @@ impl Machine {
         self.symbolic = Some(Box::new(symbolic.fork()));
     }
 
+    /// Another machine in the same state, which has compiled nothing yet and follows nothing.
+    pub(crate) fn twin(&mut self) -> Self {
+        Self { kernel: self.kernel.fork(), engine: Engine::default(), symbolic: None }
+    }
+
     /// The kernel: files, output, figures.
     #[must_use]
     pub fn kernel(&mut self) -> &mut Kernel {
@@ -139,6 +150,11 @@ impl Machine {
         run_left(&mut self.kernel, ending, failure, duration)
     }
 
+    /// The kernel and what runs it, to run in another way.
+    pub(crate) fn parts(&mut self) -> (&mut Kernel, &mut Engine) {
+        (&mut self.kernel, &mut self.engine)
+    }
+
     /// The kernel, to run in another way.
     pub(crate) fn into_kernel(self) -> Kernel {
         self.kernel
@@ -160,6 +176,15 @@ impl Machine {
             | FailureKind::Stated(_) => None,
         };
         if let Some(count) = certain {
+            symbolic.forget_tests_after(count);
+        }
+    }
+
+    /// Forgets the tests of a followed run that came after it began to write what stands at this place of
+    /// its standard error: what an interpreter does to print an exception does not matter.
+    pub fn forget_after_told(&mut self, place: u64) {
+        let Some(symbolic) = &mut self.symbolic else { return };
+        if let Some(count) = symbolic.tests_before_told(place) {
             symbolic.forget_tests_after(count);
         }
     }
@@ -219,6 +244,16 @@ pub(crate) fn failure_of(
     symbols: &Symbols,
     modules: &mut Modules<'_>,
 ) -> Option<Failure> {
+    // A shell tells on how its child died, as a status of its own.
+    let ending = match (ending, kernel.crash()) {
+        (Ending::Exited(code), Some(crash))
+            if FAILS.contains(&crash.signal.number)
+                && u32::from(code) == BY_SIGNAL + crash.signal.number =>
+        {
+            Ending::Killed(crash.signal)
+        }
+        (ending, _) => ending,
+    };
     let status = match ending {
         Ending::Exited(code) => Status::Exit(code),
         Ending::Killed(signal) => {

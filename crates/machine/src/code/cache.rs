@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Longest block, in instructions.
-const LONGEST: usize = 64;
+pub(crate) const LONGEST: usize = 64;
 /// Most ops in a block: an instruction adds a few more after this.
 const MOST_OPS: usize = 400;
 const INDIRECT: usize = 4096;
@@ -68,6 +68,8 @@ pub struct Code {
     draft: Draft,
     /// The blocks that begin at watched addresses.
     behind: FxHashMap<u64, u32>,
+    /// Blocks of one instruction, for whoever goes step by step.
+    singles: FxHashMap<u64, u32>,
     /// Whether code at an address can lead to another within some steps, as whoever looked ahead
     /// has found.
     foreseen: FxHashMap<(u64, u64, u32), bool>,
@@ -110,6 +112,7 @@ impl Code {
             watched: Arc::default(),
             draft: Draft::default(),
             behind: FxHashMap::default(),
+            singles: FxHashMap::default(),
             foreseen: FxHashMap::default(),
             keeps_flags: false,
         }
@@ -134,9 +137,25 @@ impl Code {
             return id;
         }
         let id = self.entries.len() as u32;
-        let block = decode(address, space, self.model, &self.watched, &mut self.draft);
+        let block = decode(address, space, self.model, LONGEST, &self.watched, &mut self.draft);
         self.entries.push(Entry { block, links: [NONE; 2], warmth: 0, compiled: None });
         self.behind.insert(address, id);
+        id
+    }
+
+    /// The block of the one instruction at an address, watched or not.
+    pub(crate) fn find_single(&mut self, address: u64, space: &mut AddressSpace) -> u32 {
+        if let Some(&id) = self.singles.get(&address) {
+            return id;
+        }
+        let id = self.entries.len() as u32;
+        let block = decode(address, space, self.model, 1, &self.watched, &mut self.draft);
+        // What could not be fetched may be there another time.
+        let kept = block.end != End::Trap(Trap::Fetch);
+        self.entries.push(Entry { block, links: [NONE; 2], warmth: 0, compiled: None });
+        if kept {
+            self.singles.insert(address, id);
+        }
         id
     }
 
@@ -186,6 +205,7 @@ impl Code {
         self.entries.clear();
         self.by_address.clear();
         self.behind.clear();
+        self.singles.clear();
         self.foreseen.clear();
         if let Some(jit) = &mut self.jit {
             jit.clear();
@@ -197,6 +217,7 @@ impl Code {
     fn drop_page(&mut self, number: u64) {
         let entries = &self.entries;
         self.behind.clear();
+        self.singles.clear();
         self.foreseen.clear();
         self.by_address.retain(|_, id| {
             let block = &entries[*id as usize].block;
@@ -322,7 +343,7 @@ impl Code {
                 let block = if self.watched.contains(&address) {
                     Block::watched(address)
                 } else {
-                    decode(address, space, self.model, &self.watched, &mut self.draft)
+                    decode(address, space, self.model, LONGEST, &self.watched, &mut self.draft)
                 };
                 let id = self.entries.len() as u32;
                 // What could not be fetched may be there another time.
@@ -360,11 +381,12 @@ struct Draft {
     marks: Vec<(u16, u16)>,
 }
 
-/// Decodes the block at `start`.
+/// Decodes the block at `start`, of so many instructions at most.
 fn decode(
     start: u64,
     space: &mut AddressSpace,
     model: Model,
+    longest: usize,
     watched: &FxHashSet<u64>,
     draft: &mut Draft,
 ) -> Block {
@@ -405,7 +427,7 @@ fn decode(
             if !complete {
                 continue 'block;
             }
-            if marks.len() >= LONGEST || ops.len() >= MOST_OPS || watched.contains(&at) {
+            if marks.len() >= longest || ops.len() >= MOST_OPS || watched.contains(&at) {
                 break 'block End::Next;
             }
         }

@@ -16,8 +16,8 @@ mod polish;
 mod slot;
 
 pub use block::{Block, End, Trap};
-pub(crate) use cache::NONE;
 pub use cache::{Code, Compile, Model};
+pub(crate) use cache::{LONGEST, NONE};
 pub use effects::{Effects, SlotSet};
 pub use op::{
     Bit, BitOp, Condition, Float, Helper, Op, Repeat, Shift, StringOp, VectorOp, Width, X87Op,

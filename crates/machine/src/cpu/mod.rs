@@ -26,6 +26,6 @@ pub(crate) mod x87;
 pub use flags::FlagKind;
 pub(crate) use flags::flag_code;
 pub use run::{Stop, run};
-pub(crate) use run::{Way, body, fail, finish, leave, stop};
+pub(crate) use run::{Way, body, fail, finish, leave, run_one, stop};
 pub use state::{Cpu, Exception};
 pub(crate) use step::step;

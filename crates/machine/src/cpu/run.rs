@@ -121,6 +121,23 @@ pub fn run(cpu: &mut Cpu, space: &mut AddressSpace, code: &mut Code, quantum: u6
     }
 }
 
+/// Executes one instruction, watched or not. [`Stop::Quantum`] says that nothing else happened.
+pub(crate) fn run_one(cpu: &mut Cpu, space: &mut AddressSpace, code: &mut Code) -> Stop {
+    code.synchronise(space);
+    let id = code.find_single(cpu.rip(), space);
+    let block = &code.entry(id).block;
+    let mut at = 0;
+    let done = body(cpu, space, block, &mut at);
+    match done.and_then(|()| finish(cpu, space, block)) {
+        Ok(Way::Link(_, target) | Way::Computed(target)) => {
+            cpu.set(slots::RIP, target);
+            Stop::Quantum
+        }
+        Ok(Way::Trap(trap)) => stop(cpu, space, block, trap),
+        Err(exception) => fail(cpu, space, block, at, exception),
+    }
+}
+
 /// The state after an op failed: that before its instruction.
 #[cold]
 pub(crate) fn fail(

@@ -94,6 +94,11 @@ impl Cpu {
         self.set(slot + 1, (value >> 64) as u64);
     }
 
+    /// Takes over what a program has in registers. What was counted stays.
+    pub fn take_registers(&mut self, other: &Self) {
+        (self.slots, self.fpu) = (other.slots, other.fpu);
+    }
+
     /// The instruction pointer.
     #[must_use]
     pub fn rip(&self) -> u64 {

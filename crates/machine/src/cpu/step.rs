@@ -169,9 +169,14 @@ pub(crate) fn step(cpu: &mut Cpu, space: &mut AddressSpace, op: &Op) -> Result<(
             let r = cpu.bit_test(f, w, cpu.get(a), second(cpu, b, imm));
             cpu.set(d, r);
         }
-        Op::BitF { f, w, d, a, b, .. } => {
+        Op::BitF { f, w, d, a, b, quiet } => {
+            let (kind, of, result, operand) = cpu.lazy();
             let r = cpu.bit_op(f, w, cpu.get(d), cpu.get(a), cpu.get(b));
             cpu.set(d, r);
+            if quiet {
+                // Whoever follows keeps what the flags stand for: they stay those of one instruction.
+                cpu.note(kind, of, result, operand);
+            }
         }
 
         Op::Condition { cc, d } => cpu.set(d, u64::from(cpu.holds(cc))),

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use stunt_path::Source;
+use stunt_path::{InputNames, Source};
 use stunt_terms::{Assignment, InputByte, Support};
 
 use super::{
@@ -64,12 +64,21 @@ type Marked = Arc<[(Mark, u8)]>;
 #[derive(Clone, Default)]
 pub(crate) struct Inputs {
     files: Arc<BTreeMap<InodeId, FileInput>>,
+    /// Whether all of them are files that the program opens by their paths.
+    by_path: bool,
     /// What `/proc` tells about arguments and environment.
     arguments: Marked,
     environment: Marked,
+    /// What the files among them are called.
+    names: InputNames,
 }
 
 impl Inputs {
+    /// What the files among the inputs are called.
+    pub(crate) fn names(&self) -> InputNames {
+        self.names.clone()
+    }
+
     /// The bytes of inputs that are in a text about a process.
     pub(crate) fn told_by(&self, text: &str) -> &[(Mark, u8)] {
         match text {
@@ -86,13 +95,15 @@ impl Kernel {
     /// # Errors
     /// There is no such file, argument, variable or connection.
     pub fn mark_inputs(&mut self, inputs: &[Input]) -> Result<(), Errno> {
-        let mut files = BTreeMap::new();
+        let (mut files, mut names) = (BTreeMap::new(), Vec::new());
         let (mut arguments, mut environment) = (Vec::new(), Vec::new());
         for (input, source) in inputs.iter().zip(0u16..) {
             let known = FileInput { source, public: input.public.clone().into() };
             match &input.place {
                 Source::File(path) => {
                     files.insert(self.inode_of(path)?, known);
+                    let name = path.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
+                    names.push(String::from_utf8_lossy(name).into_owned());
                 }
                 Source::StandardInput => {
                     let file = self.process(FIRST_PID).descriptors.get(0)?;
@@ -118,10 +129,13 @@ impl Kernel {
         for (&inode, input) in &files {
             self.files.mark_input(inode, input.clone())?;
         }
+        self.files.watch(files.keys().copied());
         self.inputs = Inputs {
             files: Arc::new(files),
+            by_path: inputs.iter().all(|it| matches!(it.place, Source::File(_))),
             arguments: arguments.into(),
             environment: environment.into(),
+            names: InputNames::new(names),
         };
         Ok(())
     }
@@ -132,6 +146,12 @@ impl Kernel {
             |process: &Process| process.space.as_ref().is_some_and(AddressSpace::sees_marks);
         self.processes.0.values().any(in_memory)
             || self.files.has_marks_besides(|inode| self.inputs.files.contains_key(&inode))
+    }
+
+    /// Whether the program can know anything of an input by now, be it how long it is. What is open from
+    /// the start is not watched.
+    pub(crate) fn may_know_input(&self) -> bool {
+        !self.inputs.by_path || self.files.was_looked_at()
     }
 
     /// Gives the files that are inputs other contents, as if they had always had them. They are

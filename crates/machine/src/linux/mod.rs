@@ -42,11 +42,12 @@ mod timers;
 
 pub use ids::{Pid, ThreadId, Tid};
 pub use inputs::Input;
+pub(crate) use kernel::FIRST_PID;
 pub use kernel::{Kernel, Missing, Setup};
 pub(crate) use modules::{Mapped, mapped_files};
 pub use numbers::syscall_name;
 pub use process::Death;
-pub(crate) use schedule::Engine;
 pub use schedule::{Crash, Ending, LimitReached, Limits};
+pub(crate) use schedule::{Engine, of_trap};
 
 pub use signal::{Signal, signal_name};

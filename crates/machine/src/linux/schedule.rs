@@ -737,7 +737,7 @@ fn encode(result: Result<u64, Errno>) -> u64 {
     }
 }
 
-fn of_trap(trap: Trap, rip: u64) -> Signal {
+pub(crate) fn of_trap(trap: Trap, rip: u64) -> Signal {
     let of = |number, code, value, trap| Signal { number, code, value, extra: 0, trap };
     match trap {
         Trap::Breakpoint => of(SIGTRAP, 0x80, 0, (3, 0)),

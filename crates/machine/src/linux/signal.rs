@@ -126,6 +126,12 @@ impl Signal {
         }
     }
 
+    /// `siginfo_t`, as a handler is given it.
+    #[must_use]
+    pub fn siginfo(&self) -> [u8; 128] {
+        self.encode()
+    }
+
     /// `siginfo_t`.
     pub(crate) fn encode(&self) -> [u8; 128] {
         let mut info = [0; 128];

@@ -25,6 +25,11 @@ impl Mark {
     const INPUT: u64 = 1 << 63;
     pub(super) const GUARD: u64 = 1 << 62;
 
+    /// A mark that says nothing but that the byte is marked.
+    pub(crate) fn plain() -> Self {
+        Self(NonZeroU64::MIN)
+    }
+
     /// The byte of an input.
     pub(crate) fn of_input(byte: InputByte) -> Self {
         let word = Self::INPUT | u64::from(byte.source) << 32 | u64::from(byte.offset);

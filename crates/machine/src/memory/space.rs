@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeSet,
-    ops::RangeInclusive,
+    ops::{Range, RangeInclusive},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -67,10 +67,14 @@ pub struct AddressSpace {
     blind: bool,
     /// Stores to marked bytes stop as well.
     guarded: bool,
+    /// The same, for somebody to whom marks mean nothing else.
+    watched: bool,
     /// Marked bytes that were looked at as values, by the kernel or as code.
     looked: Vec<(Mark, u8)>,
     /// Where the kernel was told to store and must not.
     refused: Option<u64>,
+    /// How many pages were copied because another space has them, too.
+    copied: u64,
 }
 
 impl AddressSpace {
@@ -91,8 +95,10 @@ impl AddressSpace {
             marks: Marks::default(),
             blind: false,
             guarded: false,
+            watched: false,
             looked: Vec::new(),
             refused: None,
+            copied: 0,
         }
     }
 
@@ -116,8 +122,10 @@ impl AddressSpace {
             marks: self.marks.clone(),
             blind: self.blind,
             guarded: self.guarded,
+            watched: self.watched,
             looked: self.looked.clone(),
             refused: self.refused,
+            copied: self.copied,
         }
     }
 
@@ -179,11 +187,12 @@ impl AddressSpace {
     #[inline(never)]
     fn store_slowly<const N: usize>(&mut self, address: u64, value: [u8; N]) -> Result<(), Fault> {
         into_the_hole(address, N, Access::Write)?;
-        let guarded = |it: &Self| it.guarded && !it.blind && it.marks.any(address, N as u64);
+        let stops = (self.guarded || self.watched) && !self.blind;
+        let guarded = |it: &Self| stops && it.marks.any(address, N as u64);
         let fault = Fault { address, access: Access::Write, reason: Reason::Marked };
         match self.marks.look(address, N as u64) {
             Look::Elsewhere => {}
-            Look::Here if self.guarded && !self.blind => {
+            Look::Here if stops => {
                 // What cannot be written at all fails for that reason.
                 self.writable(address)?;
                 return Err(fault);
@@ -343,7 +352,9 @@ impl AddressSpace {
         }
         // The copy has another place than what the lines point to.
         self.tlb.drop_page(number);
-        let page = Arc::make_mut(self.table.entry(number).as_mut().expect("filled above"));
+        let page = self.table.entry(number).as_mut().expect("filled above");
+        self.copied += u64::from(Arc::strong_count(page) > 1);
+        let page = Arc::make_mut(page);
         // What may be written may be read.
         if self.marks.on_page(number) {
             self.tlb.add_marked_load(number, page);
@@ -530,6 +541,79 @@ impl AddressSpace {
     /// Whether stores to marked bytes stop.
     pub(crate) fn is_guarded(&self) -> bool {
         self.guarded
+    }
+
+    /// Loads of and stores to some bytes stop from now on, and of no others: whoever does this is the
+    /// only one to mark anything.
+    pub(crate) fn watch(&mut self, ranges: impl Iterator<Item = Range<u64>>, mark: Mark) {
+        if self.has_marks() {
+            self.marks = Marks::default();
+            self.tlb.drop_all();
+        }
+        self.watched = true;
+        for range in ranges {
+            let marks = vec![Some(mark); (range.end - range.start) as usize];
+            self.mark(range.start, &marks);
+        }
+    }
+
+    /// What is at `address`, and how much of it there is, as somebody sees it who looks from outside:
+    /// nothing changes by it, and no protection is heeded.
+    #[must_use]
+    pub fn peek(&self, address: u64, buffer: &mut [u8]) -> usize {
+        let mut done = 0;
+        while done < buffer.len() {
+            let at = address.wrapping_add(done as u64);
+            let Some(region) = self.regions.find(at) else { break };
+            let offset = (at % PAGE) as usize;
+            let length = (PAGE as usize - offset).min(buffer.len() - done);
+            let part = &mut buffer[done..done + length];
+            match (self.table.get(at / PAGE), &region.backing) {
+                (Some(page), _) => part.copy_from_slice(&page.bytes()[offset..offset + length]),
+                (None, Backing::Anonymous) => part.fill(0),
+                (None, Backing::File { source, offset }) => {
+                    part.fill(0);
+                    source.read_at(offset + (at - region.start), part);
+                }
+            }
+            done += length;
+        }
+        done
+    }
+
+    /// Changes what is at `address`, whatever may be done with it; gives whether all of it is mapped. If
+    /// not, some of it may be changed.
+    pub(crate) fn poke(&mut self, address: u64, bytes: &[u8]) -> bool {
+        let mut done = 0;
+        while done < bytes.len() {
+            let at = address.wrapping_add(done as u64);
+            let number = at / PAGE;
+            let Some(region) = self.regions.find(at) else { return false };
+            let shared = region.shared;
+            if self.table.get(number).is_none() && self.fill(at, Access::Write).is_err() {
+                return false;
+            }
+            if shared && !self.unsynced.contains(&number) {
+                Arc::make_mut(&mut self.unsynced).insert(number);
+            }
+            if self.code.contains(&number) {
+                self.code_writes.push(number);
+            }
+            self.tlb.drop_page(number);
+            let Some(page) = self.table.entry(number).as_mut() else { return false };
+            let offset = (at % PAGE) as usize;
+            let length = (PAGE as usize - offset).min(bytes.len() - done);
+            let part = &bytes[done..done + length];
+            Arc::make_mut(page).bytes_mut()[offset..offset + length].copy_from_slice(part);
+            done += length;
+        }
+        true
+    }
+
+    /// How many pages were copied because another space has them, too.
+    #[must_use]
+    pub fn copied(&self) -> u64 {
+        self.copied
     }
 
     /// The kernel was told to store at an address where nobody may.

@@ -11,7 +11,7 @@ use crate::{
     memory::{Access, AddressSpace, Fault, Mark, PAGE, TOP, is_behind_heap},
 };
 
-use super::{Symbolic, shadow::Meaning};
+use super::{Symbolic, shadow::Meaning, words::Word};
 
 /// Most entries of a table that a load makes.
 const MOST_ENTRIES: u128 = 1 << 13;
@@ -44,15 +44,15 @@ impl Symbolic {
         match cpu.shadow.get(index) {
             Some(term) => {
                 let shift = self.pool.constant(64, u128::from(shift));
-                sum = Some(self.pool.shl(term, shift));
+                sum = Some(self.pool.shl(term.term(), shift));
             }
             None => constant = constant.wrapping_add(cpu.get(index) << (shift & 63)),
         }
         match cpu.shadow.get(base) {
             Some(term) => {
                 sum = Some(match sum {
-                    Some(sum) => self.pool.add(sum, term),
-                    None => term,
+                    Some(sum) => self.pool.add(sum, term.term()),
+                    None => term.term(),
                 });
             }
             None => constant = constant.wrapping_add(cpu.get(base)),
@@ -126,6 +126,11 @@ impl Symbolic {
             k += count;
         }
         whole.filter(|&term| self.pool.as_const(term).is_none())
+    }
+
+    /// What the eight bytes at an address stand for, as a slot holds them.
+    pub(super) fn read_word(&mut self, space: &mut AddressSpace, at: u64) -> Option<Word> {
+        self.read_term(space, at, 8).map(|term| self.wide(term))
     }
 
     /// The bytes at an address, which were just stored, stand for a term.
@@ -374,7 +379,7 @@ impl Symbolic {
             Ok(())
         };
         let store = |it: &mut Self, cpu: &Cpu, space: &mut AddressSpace, a, address, w| {
-            let term = cpu.shadow.get(a).is_some().then(|| it.at_width(cpu, w, a));
+            let term = cpu.shadow.get(a).is_some().then(|| it.at_width(cpu, w, a).term());
             it.store(space, address, w, cpu.get(a), term)?;
             if w == Width::W64 {
                 it.stored(cpu, space, address.at, cpu.get(a));
@@ -403,8 +408,8 @@ impl Symbolic {
                 self.blindly(cpu, space, op, address)?;
                 self.pin_address(address, Pin::LoadAddress);
                 for (slot, at) in [(d, address.at), (d + 1, address.at.wrapping_add(8))] {
-                    let term = self.read_term(space, at, 8);
-                    self.put(cpu, slot, term);
+                    let word = self.read_word(space, at);
+                    self.put(cpu, slot, word);
                 }
                 Ok(())
             }
@@ -429,8 +434,8 @@ impl Symbolic {
                 self.blindly(cpu, space, op, address)?;
                 self.pin_address(address, Pin::StoreAddress);
                 for (slot, at) in [(a, address.at), (a + 1, address.at.wrapping_add(8))] {
-                    if let Some(term) = cpu.shadow.get(slot) {
-                        self.write_term(space, at, term);
+                    if let Some(word) = cpu.shadow.get(slot) {
+                        self.write_term(space, at, word.term());
                     }
                 }
                 Ok(())
@@ -451,11 +456,11 @@ impl Symbolic {
             }
             Op::Push { a } => {
                 let address = self.address(cpu, slots::RSP, slots::ZERO, 0, -8);
-                let term = cpu.shadow.get(a);
+                let word = cpu.shadow.get(a);
                 self.blindly(cpu, space, op, address)?;
                 self.pin_address(address, Pin::StoreAddress);
-                if let Some(term) = term {
-                    self.write_term(space, address.at, term);
+                if let Some(word) = word {
+                    self.write_term(space, address.at, word.term());
                 }
                 Ok(())
             }
@@ -463,8 +468,8 @@ impl Symbolic {
                 let address = self.address(cpu, slots::RSP, slots::ZERO, 0, 0);
                 self.blindly(cpu, space, op, address)?;
                 self.pin_address(address, Pin::LoadAddress);
-                let term = self.read_term(space, address.at, 8);
-                self.put(cpu, d, term);
+                let word = self.read_word(space, address.at);
+                self.put(cpu, d, word);
                 Ok(())
             }
             Op::ProbeWrite { w, a } => {

@@ -10,7 +10,7 @@
 
 use stunt_terms::{Op, Pool, TableId, Term};
 
-use super::{flags::low, vector::lanes};
+use super::{vector::lanes, words::low};
 use crate::code::{BitOp, Shift, Width};
 
 /// CF in `rflags`.

@@ -441,10 +441,9 @@ impl Symbolic {
         }
         Some(match outcome {
             None => self.pool.boolean(true),
-            Some((term, value)) => {
-                let width = self.pool.width(term);
-                let value = self.pool.constant(width, u128::from(value));
-                self.pool.eq(term, value)
+            Some((word, value)) => {
+                let value = self.pool.constant(64, u128::from(value));
+                self.pool.eq(word.term(), value)
             }
         })
     }

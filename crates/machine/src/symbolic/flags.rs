@@ -3,15 +3,21 @@
 //! What produced the flags is known, so that `cmp; jb` gives `a <u b` and not a pattern of bits.
 //! AF is not followed where flags must be written down as bits: nothing but `pushf` and `lahf` could
 //! read it there.
+//!
+//! Always: the terms are of the operation that the processor has noted, and say themselves which it is;
+//! their widths are those of their types.
 
 use stunt_terms::{Pool, Term};
 
 use crate::{
-    code::{Condition, Width, slots},
+    code::{Condition, Width},
     cpu::{Cpu, FlagKind},
 };
 
-use super::shadow::{FlagTerms, Noted, put_flags};
+use super::{
+    shadow::put_flags,
+    words::{Cut, Word},
+};
 
 /// CF, ZF, SF and OF in `rflags`.
 const CF: u8 = 0;
@@ -23,138 +29,153 @@ const OF: u8 = 11;
 /// The flags that are followed: all but AF.
 pub(super) const FOLLOWED: u64 = 1 << CF | 1 << PF | 1 << ZF | 1 << SF | 1 << OF;
 
+/// Where the lazy flags come from, as terms: the operation, and what it worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FlagTerms {
+    /// `a + b`, and one more with a carry.
+    Sum { a: Cut, b: Cut, carry: bool },
+    /// `a - b`, and one less with a borrow.
+    Difference { a: Cut, b: Cut, borrow: bool },
+    /// Another operation: its result, and a word of what else went in or out.
+    Result { origin: Origin, result: Cut, operand: Word },
+    /// The flags themselves, in their places.
+    Bits(Word),
+}
+
+/// The operations whose flags come from their results; [`FlagKind`] says what their operands are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    Logic,
+    Inc,
+    Dec,
+    Shl,
+    Shr,
+    Sar,
+    Mul,
+}
+
+impl FlagTerms {
+    /// What a processor notes of such flags.
+    pub(super) fn noted(self) -> (FlagKind, Width) {
+        match self {
+            Self::Sum { a, carry: false, .. } => (FlagKind::Add, a.width()),
+            Self::Sum { a, carry: true, .. } => (FlagKind::AddCarry, a.width()),
+            Self::Difference { a, borrow: false, .. } => (FlagKind::Sub, a.width()),
+            Self::Difference { a, borrow: true, .. } => (FlagKind::SubBorrow, a.width()),
+            Self::Result { origin, result, .. } => (origin.kind(), result.width()),
+            Self::Bits(_) => (FlagKind::Bits, Width::W8),
+        }
+    }
+}
+
+impl Origin {
+    fn kind(self) -> FlagKind {
+        match self {
+            Self::Logic => FlagKind::Logic,
+            Self::Inc => FlagKind::Inc,
+            Self::Dec => FlagKind::Dec,
+            Self::Shl => FlagKind::Shl,
+            Self::Shr => FlagKind::Shr,
+            Self::Sar => FlagKind::Sar,
+            Self::Mul => FlagKind::Mul,
+        }
+    }
+}
+
 /// The flags of a processor, as terms.
 pub(super) struct Flags<'a> {
     pub(super) pool: &'a mut Pool,
-    pub(super) kind: FlagKind,
-    pub(super) w: Width,
     pub(super) terms: FlagTerms,
-}
-
-/// The lower bits of what a slot holds: of a narrow term, the others are zero.
-pub(super) fn low(pool: &mut Pool, w: Width, term: Term) -> Term {
-    let bits = w.bits() as u8;
-    match pool.width(term) {
-        have if have == bits => term,
-        have if have > bits => pool.extract(bits - 1, 0, term),
-        _ => pool.zero_extend(bits, term),
-    }
 }
 
 impl<'a> Flags<'a> {
     /// The flags of `cpu`, if they depend on the input.
     pub(super) fn of(pool: &'a mut Pool, cpu: &Cpu) -> Option<Self> {
-        let Noted { terms, kind, w } = cpu.shadow.flags()?;
-        Some(Self { pool, kind, w, terms })
+        Some(Self { pool, terms: cpu.shadow.flags()? })
     }
 
-    fn bits(&self) -> u8 {
-        self.w.bits() as u8
-    }
-
-    /// The operands of an addition or a subtraction, at the width.
-    fn operands(&mut self) -> Option<(Term, Term)> {
+    /// The result, at the width; of flags that are bits, the bits.
+    fn result(&mut self) -> Cut {
         match self.terms {
-            FlagTerms::Operands(a, b) => {
-                Some((low(self.pool, self.w, a), low(self.pool, self.w, b)))
-            }
-            FlagTerms::Result(..) => None,
-        }
-    }
-
-    /// The result, at the width.
-    fn result(&mut self) -> Term {
-        match self.terms {
-            FlagTerms::Result(r, _) => low(self.pool, self.w, r),
-            FlagTerms::Operands(..) => {
-                let (a, b) = self.operands().expect("there are operands");
-                let one = self.pool.constant(self.bits(), 1);
-                match self.kind {
-                    FlagKind::Add => self.pool.add(a, b),
-                    FlagKind::AddCarry => {
-                        let sum = self.pool.add(a, b);
-                        self.pool.add(sum, one)
-                    }
-                    FlagKind::SubBorrow => {
-                        let difference = self.pool.sub(a, b);
-                        self.pool.sub(difference, one)
-                    }
-                    _ => self.pool.sub(a, b),
+            FlagTerms::Result { result, .. } => result,
+            FlagTerms::Sum { a, b, carry } => {
+                let sum = a.with(self.pool, Pool::add, b);
+                if !carry {
+                    return sum;
                 }
+                let one = Cut::constant(self.pool, a.width(), 1);
+                sum.with(self.pool, Pool::add, one)
             }
+            FlagTerms::Difference { a, b, borrow } => {
+                let difference = a.with(self.pool, Pool::sub, b);
+                if !borrow {
+                    return difference;
+                }
+                let one = Cut::constant(self.pool, a.width(), 1);
+                difference.with(self.pool, Pool::sub, one)
+            }
+            FlagTerms::Bits(word) => word.cut(self.pool, Width::W64),
         }
     }
 
-    fn bit_of(&mut self, term: Term, bit: u8) -> Term {
-        if bit >= self.pool.width(term) {
-            return self.pool.boolean(false);
-        }
-        let bit = self.pool.extract(bit, bit, term);
+    /// Whether a bit is set.
+    fn bit_of(&mut self, cut: Cut, bit: u8) -> Term {
+        let bit = cut.bit(self.pool, bit);
         let one = self.pool.constant(1, 1);
         self.pool.eq(bit, one)
     }
 
-    fn operand_bit(&mut self, bit: u8) -> Term {
-        match self.terms {
-            FlagTerms::Result(_, operand) => self.bit_of(operand, bit),
-            FlagTerms::Operands(..) => self.pool.boolean(false),
-        }
+    fn bit_of_word(&mut self, word: Word, bit: u8) -> Term {
+        let word = word.cut(self.pool, Width::W64);
+        self.bit_of(word, bit)
     }
 
-    fn flag(&mut self, bit: u8) -> Term {
-        match self.terms {
-            FlagTerms::Result(r, _) => self.bit_of(r, bit),
-            FlagTerms::Operands(..) => self.pool.boolean(false),
-        }
+    fn sign_of(&mut self, cut: Cut) -> Term {
+        self.bit_of(cut, cut.width().bits() as u8 - 1)
     }
 
     /// CF.
     pub(super) fn carry(&mut self) -> Term {
-        match self.kind {
-            FlagKind::Bits => self.flag(CF),
-            FlagKind::Add | FlagKind::AddCarry => {
-                let (_, b) = self.operands().expect("an addition has operands");
+        match self.terms {
+            FlagTerms::Bits(word) => self.bit_of_word(word, CF),
+            FlagTerms::Sum { b, carry, .. } => {
                 let r = self.result();
-                if self.kind == FlagKind::Add { self.pool.ult(r, b) } else { self.pool.ule(r, b) }
+                r.is(self.pool, if carry { Pool::ule } else { Pool::ult }, b)
             }
-            FlagKind::Sub | FlagKind::SubBorrow => {
-                let (a, b) = self.operands().expect("a subtraction has operands");
-                if self.kind == FlagKind::Sub { self.pool.ult(a, b) } else { self.pool.ule(a, b) }
+            FlagTerms::Difference { a, b, borrow } => {
+                a.is(self.pool, if borrow { Pool::ule } else { Pool::ult }, b)
             }
-            FlagKind::Logic => self.pool.boolean(false),
-            _ => self.operand_bit(0),
+            FlagTerms::Result { origin: Origin::Logic, .. } => self.pool.boolean(false),
+            FlagTerms::Result { operand, .. } => self.bit_of_word(operand, 0),
         }
     }
 
     /// ZF.
     pub(super) fn zero(&mut self) -> Term {
-        match self.kind {
-            FlagKind::Bits => self.flag(ZF),
-            FlagKind::Sub => {
-                let (a, b) = self.operands().expect("a subtraction has operands");
-                self.pool.eq(a, b)
-            }
+        match self.terms {
+            FlagTerms::Bits(word) => self.bit_of_word(word, ZF),
+            FlagTerms::Difference { a, b, borrow: false } => a.is(self.pool, Pool::eq, b),
             _ => {
                 let r = self.result();
-                let zero = self.pool.constant(self.bits(), 0);
-                self.pool.eq(r, zero)
+                let zero = Cut::constant(self.pool, r.width(), 0);
+                r.is(self.pool, Pool::eq, zero)
             }
         }
     }
 
     /// SF.
     pub(super) fn sign(&mut self) -> Term {
-        if self.kind == FlagKind::Bits {
-            return self.flag(SF);
+        if let FlagTerms::Bits(word) = self.terms {
+            return self.bit_of_word(word, SF);
         }
         let r = self.result();
-        let zero = self.pool.constant(self.bits(), 0);
-        self.pool.slt(r, zero)
+        let zero = Cut::constant(self.pool, r.width(), 0);
+        r.is(self.pool, Pool::slt, zero)
     }
 
     fn parity(&mut self) -> Term {
-        if self.kind == FlagKind::Bits {
-            return self.flag(PF);
+        if let FlagTerms::Bits(word) = self.terms {
+            return self.bit_of_word(word, PF);
         }
         let r = self.result();
         even_parity(self.pool, r)
@@ -162,53 +183,59 @@ impl<'a> Flags<'a> {
 
     /// OF.
     pub(super) fn overflow(&mut self) -> Term {
-        let top = self.bits() - 1;
-        match self.kind {
-            FlagKind::Bits => self.flag(OF),
-            FlagKind::Add | FlagKind::AddCarry | FlagKind::Sub | FlagKind::SubBorrow => {
-                let (a, b) = self.operands().expect("there are operands");
+        let (origin, result, operand) = match self.terms {
+            FlagTerms::Bits(word) => return self.bit_of_word(word, OF),
+            FlagTerms::Sum { a, b, .. } => {
                 let r = self.result();
-                let (x, y) = match self.kind {
-                    FlagKind::Add | FlagKind::AddCarry => {
-                        (self.pool.xor(a, r), self.pool.xor(b, r))
-                    }
-                    _ => (self.pool.xor(a, b), self.pool.xor(a, r)),
-                };
-                let both = self.pool.and(x, y);
-                self.bit_of(both, top)
+                let (x, y) = (a.with(self.pool, Pool::xor, r), b.with(self.pool, Pool::xor, r));
+                let both = x.with(self.pool, Pool::and, y);
+                return self.sign_of(both);
             }
-            FlagKind::Logic | FlagKind::Sar => self.pool.boolean(false),
-            FlagKind::Inc | FlagKind::Dec => {
+            FlagTerms::Difference { a, b, .. } => {
                 let r = self.result();
-                let edge = match self.kind {
-                    FlagKind::Inc => 1 << top,
-                    _ => u128::from(self.w.mask() >> 1),
-                };
-                let edge = self.pool.constant(self.bits(), edge);
-                self.pool.eq(r, edge)
+                let (x, y) = (a.with(self.pool, Pool::xor, b), a.with(self.pool, Pool::xor, r));
+                let both = x.with(self.pool, Pool::and, y);
+                return self.sign_of(both);
             }
-            FlagKind::Shl => {
-                let r = self.result();
-                let (sign, out) = (self.bit_of(r, top), self.operand_bit(0));
+            FlagTerms::Result { origin, result, operand } => (origin, result, operand),
+        };
+        let w = result.width();
+        match origin {
+            Origin::Logic | Origin::Sar => self.pool.boolean(false),
+            Origin::Inc => {
+                let edge = Cut::constant(self.pool, w, 1 << (w.bits() - 1));
+                result.is(self.pool, Pool::eq, edge)
+            }
+            Origin::Dec => {
+                let edge = Cut::constant(self.pool, w, w.mask() >> 1);
+                result.is(self.pool, Pool::eq, edge)
+            }
+            Origin::Shl => {
+                let (sign, out) = (self.sign_of(result), self.bit_of_word(operand, 0));
                 self.pool.ne(sign, out)
             }
-            FlagKind::Shr => self.operand_bit(1),
-            FlagKind::Mul => self.operand_bit(0),
+            Origin::Shr => self.bit_of_word(operand, 1),
+            Origin::Mul => self.bit_of_word(operand, 0),
         }
     }
 
     /// `sign != overflow`.
     fn less(&mut self) -> Term {
-        match self.kind {
-            FlagKind::Sub => {
-                let (a, b) = self.operands().expect("a subtraction has operands");
-                self.pool.slt(a, b)
-            }
-            FlagKind::Logic => self.sign(),
+        match self.terms {
+            FlagTerms::Difference { a, b, borrow: false } => a.is(self.pool, Pool::slt, b),
+            FlagTerms::Result { origin: Origin::Logic, .. } => self.sign(),
             _ => {
                 let (sign, overflow) = (self.sign(), self.overflow());
                 self.pool.ne(sign, overflow)
             }
+        }
+    }
+
+    /// The operands of a comparison.
+    fn compared(&self) -> Option<(Cut, Cut)> {
+        match self.terms {
+            FlagTerms::Difference { a, b, borrow: false } => Some((a, b)),
+            _ => None,
         }
     }
 
@@ -219,37 +246,33 @@ impl<'a> Flags<'a> {
             Condition::O | Condition::No => self.overflow(),
             Condition::B | Condition::Ae => self.carry(),
             Condition::E | Condition::Ne => self.zero(),
-            Condition::Be | Condition::A if self.kind == FlagKind::Sub => {
-                let (a, b) = self.operands().expect("a subtraction has operands");
-                self.pool.ule(a, b)
-            }
-            Condition::Be | Condition::A => {
-                let (carry, zero) = (self.carry(), self.zero());
-                self.pool.or(carry, zero)
-            }
+            Condition::Be | Condition::A => match self.compared() {
+                Some((a, b)) => a.is(self.pool, Pool::ule, b),
+                None => {
+                    let (carry, zero) = (self.carry(), self.zero());
+                    self.pool.or(carry, zero)
+                }
+            },
             Condition::S | Condition::Ns => self.sign(),
             Condition::P | Condition::Np => self.parity(),
             Condition::L | Condition::Ge => self.less(),
-            Condition::Le | Condition::G if self.kind == FlagKind::Sub => {
-                let (a, b) = self.operands().expect("a subtraction has operands");
-                self.pool.sle(a, b)
-            }
-            Condition::Le | Condition::G => {
-                let (less, zero) = (self.less(), self.zero());
-                self.pool.or(less, zero)
-            }
+            Condition::Le | Condition::G => match self.compared() {
+                Some((a, b)) => a.is(self.pool, Pool::sle, b),
+                None => {
+                    let (less, zero) = (self.less(), self.zero());
+                    self.pool.or(less, zero)
+                }
+            },
         };
         if negated { self.pool.not(plain) } else { plain }
     }
 
-    /// The flags as bits in their places in `rflags`, 64 of them; AF as in `known`.
-    pub(super) fn word(&mut self, known: u64) -> Term {
-        if self.kind == FlagKind::Bits
-            && let FlagTerms::Result(r, _) = self.terms
-        {
-            return r;
+    /// The flags as bits in their places in `rflags`; AF as in `known`.
+    pub(super) fn word(&mut self, known: u64) -> Word {
+        if let FlagTerms::Bits(word) = self.terms {
+            return word;
         }
-        let word = self.pool.constant(64, u128::from(known & !FOLLOWED));
+        let word = Word::constant(self.pool, known & !FOLLOWED);
         let flags = [
             (CF, self.carry()),
             (PF, self.parity()),
@@ -262,43 +285,47 @@ impl<'a> Flags<'a> {
 }
 
 /// Whether the lowest byte of a term has an even number of ones.
-fn even_parity(pool: &mut Pool, r: Term) -> Term {
-    let low = low(pool, Width::W8, r);
+fn even_parity(pool: &mut Pool, r: Cut) -> Term {
+    let low = Cut::of(pool, Width::W8, r.term());
     let even: Vec<u64> = (0..256u64).map(|v| u64::from(v.count_ones() % 2 == 0)).collect();
     let table = pool.add_table(8, even);
-    let even = pool.table(table, low);
+    let even = pool.table(table, low.term());
     let one = pool.constant(8, 1);
     pool.eq(even, one)
 }
 
-fn with_flag(pool: &mut Pool, word: Term, bit: u8, flag: Term) -> Term {
+/// A word with one more bit set, where a Bool says so.
+pub(super) fn with_flag(pool: &mut Pool, word: Word, bit: u8, flag: Term) -> Word {
     let (set, clear) = (pool.constant(64, 1 << bit), pool.constant(64, 0));
     let flag = pool.ite(flag, set, clear);
-    pool.or(word, flag)
+    let word = pool.or(word.term(), flag);
+    Word::of(pool, word)
 }
 
 /// PF, ZF and SF of a result, in their places in a word that is otherwise zero.
-pub(super) fn flags_of_result(pool: &mut Pool, r: Term) -> Term {
-    let zero = pool.constant(pool.width(r), 0);
-    let flags = [(PF, even_parity(pool, r)), (ZF, pool.eq(r, zero)), (SF, pool.slt(r, zero))];
-    let word = pool.constant(64, 0);
+pub(super) fn flags_of_result(pool: &mut Pool, r: Cut) -> Word {
+    let zero = Cut::constant(pool, r.width(), 0);
+    let flags = [
+        (PF, even_parity(pool, r)),
+        (ZF, r.is(pool, Pool::eq, zero)),
+        (SF, r.is(pool, Pool::slt, zero)),
+    ];
+    let word = Word::constant(pool, 0);
     flags.into_iter().fold(word, |word, (bit, flag)| with_flag(pool, word, bit, flag))
 }
 
 /// Writes the flags of `cpu` down as bits, so that single ones of them can be replaced. Gives the
 /// word, whether or not it depends on the input.
-pub(super) fn as_bits(pool: &mut Pool, cpu: &mut Cpu) -> Term {
+pub(super) fn as_bits(pool: &mut Pool, cpu: &mut Cpu) -> Word {
     let known = cpu.flag_bits();
-    let (word, followed) = match Flags::of(pool, cpu) {
-        Some(mut flags) => (flags.word(known), true),
-        None => (pool.constant(64, u128::from(known)), false),
-    };
+    let word = Flags::of(pool, cpu).map(|mut flags| flags.word(known));
     cpu.note(FlagKind::Bits, Width::W8, known, 0);
-    cpu.set(slots::FLAG_RESULT, known);
-    if followed {
-        // What is to replace them may fail, and then this is what they are.
-        let none = pool.constant(64, 0);
-        put_flags(cpu, FlagTerms::Result(word, none));
+    match word {
+        Some(word) => {
+            // What is to replace them may fail, and then this is what they are.
+            put_flags(cpu, FlagTerms::Bits(word));
+            word
+        }
+        None => Word::constant(pool, known),
     }
-    word
 }

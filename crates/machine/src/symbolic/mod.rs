@@ -4,6 +4,7 @@
 //! run ──► step, access, strings      every op is done on values, and said in terms
 //!  │        └──► flags, bits, vector    what operations mean on terms
 //!  │             cells                  a few places that an address can mean
+//!  │             words                  terms by their width
 //!  ├──► images, hooks, summaries        functions that are known by name, by program
 //!  ├──► guard                           checked memory
 //!  ├──► units                           stopping before each test, and going back
@@ -38,6 +39,7 @@ mod tracing;
 mod units;
 mod values;
 pub(crate) mod vector;
+mod words;
 
 pub use session::{Relaxations, Symbolic, Throw};
 pub use shadow::Shadow;

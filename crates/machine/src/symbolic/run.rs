@@ -5,7 +5,7 @@
 //! without terms, and is the same state.
 
 use stunt_path::{Pin, TestKind};
-use stunt_terms::Term;
+use stunt_terms::{Pool, Term};
 
 use crate::{
     code::{Block, Code, End, Helper, Op, Trap, slots},
@@ -17,10 +17,11 @@ use super::{
     Shadow, Symbolic,
     access::{Address, gap_around},
     clauses::Held,
-    flags::Flags,
+    flags::{FlagTerms, Flags, Origin},
     hooks::Hook,
     session::Ignored,
-    shadow::{FlagTerms, Meaning, put_flags},
+    shadow::{Meaning, put_flags},
+    words::Word,
 };
 
 /// What came of a function that is known by name.
@@ -35,6 +36,16 @@ enum Hooked {
 
 /// The system call that ends a signal handler.
 const SIGRETURN: u64 = 15;
+/// The system call that writes, and the descriptor of standard error.
+const WRITE: u64 = 1;
+const STANDARD_ERROR: u64 = 2;
+
+/// These ops were done on values alone.
+fn overwritten(cpu: &mut Cpu, ops: &[Op]) {
+    let mut effects = crate::code::Effects::default();
+    ops.iter().for_each(|op| effects.add(op));
+    cpu.shadow.overwritten(&effects.writes);
+}
 
 /// Runs a block on values alone.
 fn plainly(cpu: &mut Cpu, space: &mut AddressSpace, block: &Block) -> Result<(), Stop> {
@@ -352,11 +363,13 @@ impl Symbolic {
                     // From the beginning of that instruction on, with terms.
                     let instruction = block.instruction_of(at);
                     first = usize::from(block.marks[instruction].0);
-                    let mut effects = crate::code::Effects::default();
-                    block.ops[..first].iter().for_each(|op| effects.add(op));
-                    cpu.shadow.overwritten(&effects.writes);
+                    overwritten(cpu, &block.ops[..first]);
                 }
-                Err(exception) => return Err((at, exception)),
+                Err(exception) => {
+                    // What was done before it failed was done on values.
+                    overwritten(cpu, &block.ops[..at.min(block.ops.len())]);
+                    return Err((at, exception));
+                }
             }
         }
         if self.steps.is_some() {
@@ -420,7 +433,7 @@ impl Symbolic {
         a: u8,
         b: u8,
     ) -> Result<(), Exception> {
-        let address = Address { at: cpu.get(a), term: cpu.shadow.get(a) };
+        let address = Address { at: cpu.get(a), term: cpu.shadow.get(a).map(Word::term) };
         let registers = (0..32u8).map(|k| (slots::XMM + k, 160 + 8 * u64::from(k)));
         match f {
             Helper::Fxsave => {
@@ -429,7 +442,7 @@ impl Symbolic {
                 self.pin_address(address, Pin::StoreAddress);
                 for (slot, offset) in registers {
                     if let Some(term) = cpu.shadow.get(slot) {
-                        self.write_term(space, address.at.wrapping_add(offset), term);
+                        self.write_term(space, address.at.wrapping_add(offset), term.term());
                     }
                 }
             }
@@ -447,8 +460,8 @@ impl Symbolic {
                 }
                 (0..8).for_each(|k| cpu.shadow.put(slots::MM + k, None));
                 for (slot, offset) in registers {
-                    let term = self.read_term(space, address.at.wrapping_add(offset), 8);
-                    self.put(cpu, slot, term);
+                    let word = self.read_word(space, address.at.wrapping_add(offset));
+                    self.put(cpu, slot, word);
                 }
             }
             Helper::SetDirection => return cpu::step(cpu, space, op),
@@ -526,10 +539,11 @@ impl Symbolic {
                 }
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
                 let terms = if matches!(block.end, End::CompareBranch { .. }) {
-                    FlagTerms::Operands(x, y)
+                    FlagTerms::Difference { a: x, b: y, borrow: false }
                 } else {
-                    let both = self.pool.and(x, y);
-                    FlagTerms::Result(both, self.pool.constant(64, 0))
+                    let (result, origin) = (x.with(&mut self.pool, Pool::and, y), Origin::Logic);
+                    let operand = Word::constant(&mut self.pool, 0);
+                    FlagTerms::Result { origin, result, operand }
                 };
                 let way = cpu::leave(cpu, space, block)?;
                 put_flags(cpu, terms);
@@ -543,7 +557,7 @@ impl Symbolic {
             End::ZeroBranch { a, not, .. } => {
                 let condition = cpu.shadow.get(a).map(|term| {
                     let zero = self.pool.constant(64, 0);
-                    let is_zero = self.pool.eq(term, zero);
+                    let is_zero = self.pool.eq(term.term(), zero);
                     if not { self.pool.not(is_zero) } else { is_zero }
                 });
                 let way = cpu::leave(cpu, space, block)?;
@@ -598,7 +612,7 @@ impl Symbolic {
 
     fn jump(&mut self, cpu: &Cpu, space: &AddressSpace, slot: u8) {
         if let Some(term) = cpu.shadow.get(slot) {
-            self.target(space, term, cpu.get(slot));
+            self.target(space, term.term(), cpu.get(slot));
         }
     }
 
@@ -637,6 +651,9 @@ impl Symbolic {
 
     /// Fixes the arguments of a system call.
     pub(crate) fn system_call(&mut self, cpu: &mut Cpu) {
+        if (cpu.get(slots::RAX), cpu.get(slots::RDI)) == (WRITE, STANDARD_ERROR) {
+            self.tells(cpu.get(slots::RDX));
+        }
         if self.ignored.is_some() || self.lost {
             return;
         }

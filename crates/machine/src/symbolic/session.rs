@@ -17,11 +17,12 @@ use crate::{
 
 use super::{
     clauses::{Held, Pending},
-    flags::{FOLLOWED, low},
+    flags::FOLLOWED,
     guard::Guards,
     images::Image,
     layers::Layers,
     units::Steps,
+    words::{Cut, Word},
 };
 
 /// Which of Camouflage's relaxations are made.
@@ -59,6 +60,9 @@ const KEPT: usize = 32;
 const STACK: usize = 256 << 10;
 const PIECE: usize = 512;
 
+/// Writes to standard error that are noted.
+const TOLD: usize = 1 << 16;
+
 /// A process at the moment when it threw an exception or a panic.
 pub struct Throw {
     /// The registers of the thread.
@@ -83,7 +87,7 @@ pub(super) struct Ignored {
     /// The stack pointer before the call.
     pub(super) above: u64,
     /// What its answer stands for.
-    pub(super) answer: Option<Term>,
+    pub(super) answer: Option<Word>,
 }
 
 /// A symbolic run under way: the pool of its terms, and the tests so far.
@@ -110,6 +114,10 @@ pub struct Symbolic {
     pub(super) quiet: bool,
     /// How many tests there were when a function was called that does not return.
     doom: Option<usize>,
+    /// How much was written to standard error by the beginning of each write, and how many tests there
+    /// were then.
+    told: Vec<(u64, usize)>,
+    told_until: u64,
     thrown: Throws<Throw>,
     /// A function is running whose doings do not matter.
     pub(super) ignored: Option<Ignored>,
@@ -162,6 +170,8 @@ impl Symbolic {
             thread: None,
             quiet: false,
             doom: None,
+            told: Vec::new(),
+            told_until: 0,
             thrown: Throws::new(KEPT),
             ignored: None,
             lost: false,
@@ -199,6 +209,8 @@ impl Symbolic {
             thread: self.thread,
             quiet: self.quiet,
             doom: self.doom,
+            told: self.told.clone(),
+            told_until: self.told_until,
             thrown: self.thrown.fork(Throw::fork),
             ignored: self.ignored,
             lost: self.lost,
@@ -351,6 +363,21 @@ impl Symbolic {
         self.doom
     }
 
+    /// A thread is about to write so many bytes to standard error.
+    pub(super) fn tells(&mut self, bytes: u64) {
+        if self.told.len() < TOLD {
+            self.told.push((self.told_until, self.tests.len()));
+            self.told_until += bytes;
+        }
+    }
+
+    /// How many tests there were before it was written what stands at this place of standard error.
+    #[must_use]
+    pub fn tests_before_told(&self, place: u64) -> Option<usize> {
+        let at = self.told.partition_point(|(begins, _)| *begins <= place);
+        Some(self.told.get(at.checked_sub(1)?)?.1)
+    }
+
     /// The tests so far, in order.
     #[must_use]
     pub fn tests(&self) -> &[Test] {
@@ -370,58 +397,54 @@ impl Symbolic {
 
     /// What a slot stands for; a constant, if it stands for its value only.
     #[inline]
-    pub(super) fn term(&mut self, cpu: &Cpu, slot: Slot) -> Term {
+    pub(super) fn term(&mut self, cpu: &Cpu, slot: Slot) -> Word {
         match cpu.shadow.get(slot) {
-            Some(term) => term,
-            None => self.pool.constant(64, u128::from(cpu.get(slot))),
+            Some(word) => word,
+            None => Word::constant(&mut self.pool, cpu.get(slot)),
         }
     }
 
     /// The same at a width.
     #[inline]
-    pub(super) fn at_width(&mut self, cpu: &Cpu, w: Width, slot: Slot) -> Term {
+    pub(super) fn at_width(&mut self, cpu: &Cpu, w: Width, slot: Slot) -> Cut {
         match cpu.shadow.get(slot) {
-            Some(term) => low(&mut self.pool, w, term),
-            None => self.pool.constant(w.bits() as u8, u128::from(cpu.get(slot) & w.mask())),
+            Some(word) => word.cut(&mut self.pool, w),
+            None => Cut::constant(&mut self.pool, w, cpu.get(slot)),
         }
     }
 
     /// A second operand, at a width: a slot plus a constant.
     #[inline]
-    pub(super) fn second(&mut self, cpu: &Cpu, w: Width, b: Slot, imm: i32) -> Term {
-        let bits = w.bits() as u8;
+    pub(super) fn second(&mut self, cpu: &Cpu, w: Width, b: Slot, imm: i32) -> Cut {
         let constant = imm as i64 as u64;
         match cpu.shadow.get(b) {
-            None => {
-                let value = cpu.get(b).wrapping_add(constant) & w.mask();
-                self.pool.constant(bits, u128::from(value))
-            }
-            Some(term) => {
-                let term = low(&mut self.pool, w, term);
+            None => Cut::constant(&mut self.pool, w, cpu.get(b).wrapping_add(constant)),
+            Some(word) => {
+                let cut = word.cut(&mut self.pool, w);
                 if imm == 0 {
-                    return term;
+                    return cut;
                 }
-                let constant = self.pool.constant(bits, u128::from(constant & w.mask()));
-                self.pool.add(term, constant)
+                let constant = Cut::constant(&mut self.pool, w, constant);
+                cut.with(&mut self.pool, Pool::add, constant)
             }
         }
     }
 
-    /// A term of at most 64 bits as a slot holds it.
+    /// A term of at most 64 bits, or a Bool, as a slot holds it.
     #[inline]
-    pub(super) fn wide(&mut self, term: Term) -> Term {
-        if self.pool.width(term) == 64 { term } else { self.pool.zero_extend(64, term) }
+    pub(super) fn wide(&mut self, term: Term) -> Word {
+        Word::of(&mut self.pool, term)
     }
 
     /// A slot holds its new value already; this is what it stands for.
     #[inline]
-    pub(super) fn put(&mut self, cpu: &mut Cpu, slot: Slot, term: Option<Term>) {
-        let term = term.filter(|&term| self.pool.as_const(term).is_none());
-        let term = term.filter(|term| !self.known.contains_key(term));
-        if let Some(term) = term {
-            self.check_value(term, u128::from(cpu.get(slot)));
+    pub(super) fn put(&mut self, cpu: &mut Cpu, slot: Slot, word: Option<Word>) {
+        let word = word.filter(|word| self.pool.as_const(word.term()).is_none());
+        let word = word.filter(|word| !self.known.contains_key(&word.term()));
+        if let Some(word) = word {
+            self.check_value(word.term(), u128::from(cpu.get(slot)));
         }
-        cpu.shadow.put(slot, term);
+        cpu.shadow.put(slot, word);
     }
 
     /// If terms are compared: a term must have this value.
@@ -499,15 +522,12 @@ impl Symbolic {
                 let known = cpu.flag_bits() & FOLLOWED;
                 let word = super::flags::as_bits(&mut self.pool, cpu);
                 let followed = self.pool.constant(64, u128::from(FOLLOWED));
-                let word = self.pool.and(word, followed);
-                // Flags that nobody reads may be those of an older instruction than their terms.
-                if self.input.is_none() || self.value(word) == u128::from(known) {
-                    self.pin(word, known, why);
-                }
+                let word = self.pool.and(word.term(), followed);
+                self.pin(word, known, why);
             }
             cpu.shadow.forget_flags();
-        } else if let Some(term) = cpu.shadow.get(slot) {
-            self.pin(term, cpu.get(slot), why);
+        } else if let Some(word) = cpu.shadow.get(slot) {
+            self.pin(word.term(), cpu.get(slot), why);
             cpu.shadow.put(slot, None);
         }
     }

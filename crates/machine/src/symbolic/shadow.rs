@@ -8,39 +8,20 @@ use std::num::{NonZeroU32, NonZeroU64};
 use stunt_terms::{InputByte, Term};
 
 use crate::{
-    code::{Slot, SlotSet, Width, slots},
-    cpu::{Cpu, FlagKind},
+    code::{Slot, SlotSet, slots},
+    cpu::Cpu,
     memory::Mark,
 };
 
-use super::session::Ignored;
-
-/// Where the lazy flags come from, as terms that are cut to the width of the operation, if they are
-/// wider.
-#[derive(Clone, Copy)]
-pub(super) enum FlagTerms {
-    /// Both operands of an addition or a subtraction, with or without a constant carry.
-    Operands(Term, Term),
-    /// The slots of result and operand.
-    Result(Term, Term),
-}
-
-/// Terms of flags with the operation that they are of: what the processor has noted may be of a later one
-/// whose flags nobody reads.
-#[derive(Clone, Copy)]
-pub(super) struct Noted {
-    pub(super) terms: FlagTerms,
-    pub(super) kind: FlagKind,
-    pub(super) w: Width,
-}
+use super::{flags::FlagTerms, session::Ignored, words::Word};
 
 /// What the slots of a processor stand for.
 #[derive(Clone)]
 pub struct Shadow {
     /// The slots with a term; the flags are there under the name of their result.
     set: SlotSet,
-    terms: [Option<Term>; 256],
-    flags: Option<Noted>,
+    terms: [Option<Word>; 256],
+    flags: Option<FlagTerms>,
     /// The thread is in a call that is not followed.
     pub(super) ignored: Option<Ignored>,
     /// The thread is doomed, and not followed any more.
@@ -63,13 +44,13 @@ impl Shadow {
 
     /// What a slot stands for.
     #[inline(always)]
-    pub(super) fn get(&self, slot: Slot) -> Option<Term> {
+    pub(super) fn get(&self, slot: Slot) -> Option<Word> {
         if self.set.has(slot) { self.terms[usize::from(slot)] } else { None }
     }
 
     /// A slot stands for a term from now on, or for nothing.
     #[inline(always)]
-    pub(super) fn put(&mut self, slot: Slot, term: Option<Term>) {
+    pub(super) fn put(&mut self, slot: Slot, term: Option<Word>) {
         debug_assert_ne!(slot, slots::FLAG_RESULT);
         self.terms[usize::from(slot)] = term;
         match term {
@@ -80,7 +61,7 @@ impl Shadow {
 
     /// What the flags come from.
     #[inline(always)]
-    pub(super) fn flags(&self) -> Option<Noted> {
+    pub(super) fn flags(&self) -> Option<FlagTerms> {
         if self.set.has(slots::FLAG_RESULT) { self.flags } else { None }
     }
 
@@ -115,8 +96,8 @@ impl Shadow {
 /// The flags that a processor has just noted come from terms.
 #[inline(always)]
 pub(super) fn put_flags(cpu: &mut Cpu, terms: FlagTerms) {
-    let (kind, w, ..) = cpu.lazy();
-    cpu.shadow.flags = Some(Noted { terms, kind, w });
+    debug_assert_eq!((cpu.lazy().0, cpu.lazy().1), terms.noted(), "flags are of what was done");
+    cpu.shadow.flags = Some(terms);
     cpu.shadow.set.add(slots::FLAG_RESULT);
 }
 
@@ -130,29 +111,27 @@ pub(crate) fn give_values(cpu: &mut Cpu, value: &mut impl FnMut(Term) -> u128) {
         if slot != slots::FLAG_RESULT
             && let Some(term) = cpu.shadow.get(slot)
         {
-            let word = value(term) as u64;
+            let word = value(term.term()) as u64;
             cpu.set(slot, word);
         }
     }
-    let Some(Noted { terms, kind, w }) = cpu.shadow.flags() else { return };
-    let (a, b) = match terms {
-        FlagTerms::Operands(a, b) | FlagTerms::Result(a, b) => (value(a) as u64, value(b) as u64),
-    };
+    let Some(terms) = cpu.shadow.flags() else { return };
+    let (kind, w) = terms.noted();
     let (result, operand) = match terms {
-        FlagTerms::Result(..) => (a, b),
-        FlagTerms::Operands(..) => {
-            let result = match kind {
-                FlagKind::Add => a.wrapping_add(b),
-                FlagKind::AddCarry => a.wrapping_add(b).wrapping_add(1),
-                FlagKind::SubBorrow => a.wrapping_sub(b).wrapping_sub(1),
-                _ => a.wrapping_sub(b),
-            };
-            (result, b)
+        FlagTerms::Bits(word) => return cpu.note(kind, w, value(word.term()) as u64, 0),
+        FlagTerms::Result { result, operand, .. } => {
+            (value(result.term()) as u64, value(operand.term()) as u64)
+        }
+        FlagTerms::Sum { a, b, carry } => {
+            let (a, b) = (value(a.term()) as u64, value(b.term()) as u64);
+            (a.wrapping_add(b).wrapping_add(u64::from(carry)), b)
+        }
+        FlagTerms::Difference { a, b, borrow } => {
+            let (a, b) = (value(a.term()) as u64, value(b.term()) as u64);
+            (a.wrapping_sub(b).wrapping_sub(u64::from(borrow)), b)
         }
     };
-    // Flags that are kept as bits are wider than the width that they are noted with.
-    let mask = if kind == FlagKind::Bits { u64::MAX } else { w.mask() };
-    cpu.note(kind, w, result & mask, operand & mask);
+    cpu.note(kind, w, result & w.mask(), operand & w.mask());
 }
 
 /// What a marked byte stands for.

@@ -5,7 +5,7 @@
 //! reveals them, so it is counted.
 
 use stunt_path::{Pin, TestKind};
-use stunt_terms::Term;
+use stunt_terms::{Pool, Term};
 
 use crate::{
     code::{Bit, BitOp, Effects, Op, Shift, Slot, Width, slots},
@@ -15,9 +15,10 @@ use crate::{
 
 use super::{
     Symbolic, bits,
-    flags::{Flags, as_bits, flags_of_result, low},
-    shadow::{FlagTerms, put_flags},
+    flags::{FlagTerms, Flags, Origin, as_bits, flags_of_result, with_flag},
+    shadow::put_flags,
     vector,
+    words::{Cut, Word, low},
 };
 
 /// What the flags come from after an op.
@@ -29,7 +30,7 @@ enum NewFlags {
     /// From these terms, in the way that the op noted.
     From(FlagTerms),
     /// Bits, where the op replaced those of the mask by those of the term.
-    Bits(Term, u64),
+    Bits(Word, u64),
 }
 
 impl Symbolic {
@@ -48,10 +49,10 @@ impl Symbolic {
             return Ok(());
         }
         let (d, value, flags) = match *op {
-            Op::Move { d, a } => (d, Some(self.term(cpu, a)), NewFlags::Same),
-            Op::Zext { w, d, a } => (d, Some(self.at_width(cpu, w, a)), NewFlags::Same),
+            Op::Move { d, a } => (d, Some(self.term(cpu, a).term()), NewFlags::Same),
+            Op::Zext { w, d, a } => (d, Some(self.at_width(cpu, w, a).term()), NewFlags::Same),
             Op::Sext { from, w, d, a } => {
-                let narrow = self.at_width(cpu, from, a);
+                let narrow = self.at_width(cpu, from, a).term();
                 let bits = w.bits() as u8;
                 let value = if bits == self.pool.width(narrow) {
                     narrow
@@ -64,39 +65,39 @@ impl Symbolic {
             }
             Op::Insert { w, d, a } => {
                 let (old, new) = (self.term(cpu, d), self.at_width(cpu, w, a));
-                (d, Some(self.replaced(old, 0, new)), NewFlags::Same)
+                (d, Some(self.replaced(old, 0, new.term()).term()), NewFlags::Same)
             }
             Op::InsertHigh { d, a } => {
                 let (old, new) = (self.term(cpu, d), self.at_width(cpu, Width::W8, a));
-                (d, Some(self.replaced(old, 8, new)), NewFlags::Same)
+                (d, Some(self.replaced(old, 8, new.term()).term()), NewFlags::Same)
             }
             Op::High { d, a } => {
-                let a = self.term(cpu, a);
+                let a = self.term(cpu, a).term();
                 (d, Some(self.pool.extract(15, 8, a)), NewFlags::Same)
             }
             Op::Add { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.add(x, y)), NewFlags::Same)
+                (d, Some(x.with(&mut self.pool, Pool::add, y).term()), NewFlags::Same)
             }
             Op::Sub { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.sub(x, y)), NewFlags::Same)
+                (d, Some(x.with(&mut self.pool, Pool::sub, y).term()), NewFlags::Same)
             }
             Op::And { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.and(x, y)), NewFlags::Same)
+                (d, Some(x.with(&mut self.pool, Pool::and, y).term()), NewFlags::Same)
             }
             Op::Or { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.or(x, y)), NewFlags::Same)
+                (d, Some(x.with(&mut self.pool, Pool::or, y).term()), NewFlags::Same)
             }
             Op::Xor { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.xor(x, y)), NewFlags::Same)
+                (d, Some(x.with(&mut self.pool, Pool::xor, y).term()), NewFlags::Same)
             }
             Op::Mul { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.mul(x, y)), NewFlags::Same)
+                (d, Some(x.with(&mut self.pool, Pool::mul, y).term()), NewFlags::Same)
             }
             Op::Shl { w, d, a, b, imm } => {
                 (d, self.shift(cpu, Shift::Shl, w, a, b, imm), NewFlags::Same)
@@ -111,11 +112,11 @@ impl Symbolic {
                 (d, self.shift(cpu, Shift::Ror, w, a, b, imm), NewFlags::Same)
             }
             Op::Not { w, d, a } => {
-                let a = self.at_width(cpu, w, a);
+                let a = self.at_width(cpu, w, a).term();
                 (d, Some(self.pool.not(a)), NewFlags::Same)
             }
             Op::Bswap { w, d, a } => {
-                let a = self.at_width(cpu, w, a);
+                let a = self.at_width(cpu, w, a).term();
                 let mut swapped = self.pool.extract(7, 0, a);
                 for byte in 1..w.bytes() as u8 {
                     let next = self.pool.extract(8 * byte + 7, 8 * byte, a);
@@ -130,15 +131,16 @@ impl Symbolic {
             }
             Op::MulWide { w, signed, low, high, a, b } => {
                 let (x, y) = (self.term(cpu, a), self.term(cpu, b));
-                let (l, h) = bits::multiply(&mut self.pool, w, signed, x, y);
+                let (l, h) = bits::multiply(&mut self.pool, w, signed, x.term(), y.term());
                 step(cpu, space, op)?;
+                let [l, h] = [l, h].map(|half| self.wide(half));
                 self.put(cpu, low, Some(l));
                 self.put(cpu, high, Some(h));
                 return Ok(());
             }
             Op::Divide { w, signed, a } => return self.divide(cpu, space, op, w, signed, a),
             Op::Select { d, c, a, b } => {
-                let (c, a, b) = (self.term(cpu, c), self.term(cpu, a), self.term(cpu, b));
+                let [c, a, b] = [c, a, b].map(|slot| self.term(cpu, slot).term());
                 let zero = self.pool.constant(64, 0);
                 let is_zero = self.pool.eq(c, zero);
                 (d, Some(self.pool.ite(is_zero, b, a)), NewFlags::Same)
@@ -146,40 +148,40 @@ impl Symbolic {
 
             Op::AddF { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.add(x, y)), self.operands(x, y))
+                (d, Some(x.with(&mut self.pool, Pool::add, y).term()), sum(x, y))
             }
             Op::SubF { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (d, Some(self.pool.sub(x, y)), self.operands(x, y))
+                (d, Some(x.with(&mut self.pool, Pool::sub, y).term()), difference(x, y))
             }
             Op::CmpF { w, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                (slots::ZERO, None, self.operands(x, y))
+                (slots::ZERO, None, difference(x, y))
             }
             Op::NegF { w, d, a } => {
                 let y = self.at_width(cpu, w, a);
-                let zero = self.pool.constant(w.bits() as u8, 0);
-                (d, Some(self.pool.neg(y)), self.operands(zero, y))
+                let zero = Cut::constant(&mut self.pool, w, 0);
+                (d, Some(self.pool.neg(y.term())), difference(zero, y))
             }
             Op::AndF { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                let r = self.pool.and(x, y);
-                (d, Some(r), self.result(r))
+                let r = x.with(&mut self.pool, Pool::and, y);
+                (d, Some(r.term()), self.logic(r))
             }
             Op::OrF { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                let r = self.pool.or(x, y);
-                (d, Some(r), self.result(r))
+                let r = x.with(&mut self.pool, Pool::or, y);
+                (d, Some(r.term()), self.logic(r))
             }
             Op::XorF { w, d, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                let r = self.pool.xor(x, y);
-                (d, Some(r), self.result(r))
+                let r = x.with(&mut self.pool, Pool::xor, y);
+                (d, Some(r.term()), self.logic(r))
             }
             Op::TestF { w, a, b, imm } => {
                 let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
-                let r = self.pool.and(x, y);
-                (slots::ZERO, None, self.result(r))
+                let r = x.with(&mut self.pool, Pool::and, y);
+                (slots::ZERO, None, self.logic(r))
             }
             Op::AdcF { w, d, a, b, imm } => {
                 return self.with_carry(cpu, space, op, (w, d, a, b, imm), false);
@@ -195,47 +197,48 @@ impl Symbolic {
                         self.pool.boolean(carry)
                     }
                 };
-                let carry = self.pool.truth_as_bits(64, carry);
+                let operand = self.wide(carry);
                 let x = self.at_width(cpu, w, a);
-                let one = self.pool.constant(w.bits() as u8, 1);
-                let r = match op {
-                    Op::IncF { .. } => self.pool.add(x, one),
-                    _ => self.pool.sub(x, one),
+                let one = Cut::constant(&mut self.pool, w, 1);
+                let (origin, result) = match op {
+                    Op::IncF { .. } => (Origin::Inc, x.with(&mut self.pool, Pool::add, one)),
+                    _ => (Origin::Dec, x.with(&mut self.pool, Pool::sub, one)),
                 };
-                let wide = self.wide(r);
-                (d, Some(r), NewFlags::From(FlagTerms::Result(wide, carry)))
+                let terms = FlagTerms::Result { origin, result, operand };
+                (d, Some(result.term()), NewFlags::From(terms))
             }
             Op::MulFlags { w, signed, low: l, high } => {
                 let (l, h) = (self.at_width(cpu, w, l), self.at_width(cpu, w, high));
                 let bits = w.bits() as u8;
                 let plain = if signed {
-                    let sign = self.pool.extract(bits - 1, bits - 1, l);
+                    let sign = l.sign(&mut self.pool);
                     self.pool.sign_extend(bits, sign)
                 } else {
                     self.pool.constant(bits, 0)
                 };
-                let over = self.pool.ne(h, plain);
-                let over = self.pool.truth_as_bits(64, over);
-                let wide = self.wide(l);
-                (slots::ZERO, None, NewFlags::From(FlagTerms::Result(wide, over)))
+                let plain = Cut::of(&mut self.pool, w, plain);
+                let over = h.is(&mut self.pool, Pool::ne, plain);
+                let operand = self.wide(over);
+                let terms = FlagTerms::Result { origin: Origin::Mul, result: l, operand };
+                (slots::ZERO, None, NewFlags::From(terms))
             }
             Op::ShiftF { f, w, d, a, b, imm } => {
                 return self.shift_with_flags(cpu, space, op, f, w, d, a, b, imm);
             }
             Op::ShiftDoubleF { right, w, d, a, b, c, imm } => {
                 self.pin_slot(cpu, c, Pin::Operation);
-                let (x, y) = (self.term(cpu, a), self.term(cpu, b));
+                let (x, y) = (self.term(cpu, a).term(), self.term(cpu, b).term());
                 let count = cpu.get(c).wrapping_add(u64::from(imm));
                 let by = self.pool.constant(64, u128::from(count));
                 let r = bits::shift_double(&mut self.pool, right, w, x, y, by);
                 let Some(r) = r else { return self.pinned(cpu, space, op, Pin::Operation) };
                 step(cpu, space, op)?;
-                self.put(cpu, d, Some(r));
+                let wide = self.wide(r);
+                self.put(cpu, d, Some(wide));
                 let count = (count & if w == Width::W64 { 63 } else { 31 }) as u8;
                 // Without a shift the flags stay.
                 if count != 0 {
-                    let (x, y) = (low(&mut self.pool, w, x), low(&mut self.pool, w, y));
-                    let r = low(&mut self.pool, w, r);
+                    let [x, y, r] = [x, y, r].map(|term| Cut::of(&mut self.pool, w, term));
                     let word = self.flags_of_double_shift(right, x, y, r, count);
                     self.put_flag_bits(cpu, word);
                 }
@@ -243,6 +246,7 @@ impl Symbolic {
             }
             Op::BitTestF { f, w, d, a, b, imm } => {
                 let (x, index) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
+                let (x, index) = (x.term(), index.term());
                 let width = w.bits() as u8;
                 let last = self.pool.constant(width, u128::from(width - 1));
                 let index = self.pool.and(index, last);
@@ -270,11 +274,11 @@ impl Symbolic {
                         self.pool.and(x, others)
                     }
                 };
-                let carry = self.pool.zero_extend(64, bit);
+                let carry = self.wide(bit);
                 (d, Some(value), NewFlags::Bits(carry, 1))
             }
             Op::BitF { f, w, d, a, b, quiet } => {
-                let (old, x, y) = (self.term(cpu, d), self.term(cpu, a), self.term(cpu, b));
+                let [old, x, y] = [d, a, b].map(|slot| self.term(cpu, slot).term());
                 if matches!(f, BitOp::Bsf | BitOp::Bsr | BitOp::Tzcnt)
                     && self.pool.as_const(x).is_none()
                     && cpu.get(a) & w.mask() != 0
@@ -291,11 +295,10 @@ impl Symbolic {
                     cpu.shadow.put(d, None);
                     // Neither position is that of no bit.
                     let (none, mask) = match f {
-                        BitOp::Tzcnt => {
-                            (self.pool.constant(64, u128::from(cpu.flag_bits())), u64::MAX)
-                        }
-                        _ => (self.pool.constant(64, 0), 1 << 6),
+                        BitOp::Tzcnt => (cpu.flag_bits(), u64::MAX),
+                        _ => (0, 1 << 6),
                     };
+                    let none = Word::constant(&mut self.pool, none);
                     let word = self.mixed(before, none, mask);
                     self.put_flag_bits(cpu, word);
                     return Ok(());
@@ -310,7 +313,7 @@ impl Symbolic {
                 };
                 let flags = match flags {
                     _ if quiet => NewFlags::Unread,
-                    Some(flags) => NewFlags::Bits(flags, mask),
+                    Some(flags) => NewFlags::Bits(self.wide(flags), mask),
                     None => NewFlags::Same,
                 };
                 (d, Some(value), flags)
@@ -319,10 +322,11 @@ impl Symbolic {
             Op::Condition { cc, d } => {
                 let holds =
                     Flags::of(&mut self.pool, cpu).expect("the flags are followed").holds(cc);
-                (d, Some(self.pool.truth_as_bits(64, holds)), NewFlags::Same)
+                (d, Some(holds), NewFlags::Same)
             }
             Op::Cmov { cc, w, d, a } => {
                 let (new, old) = (self.at_width(cpu, w, a), self.at_width(cpu, w, d));
+                let (new, old) = (new.term(), old.term());
                 let value = match Flags::of(&mut self.pool, cpu) {
                     Some(mut flags) => {
                         let holds = flags.holds(cc);
@@ -338,7 +342,7 @@ impl Symbolic {
                 let word = as_bits(&mut self.pool, cpu);
                 self.put_flag_bits(cpu, word);
                 let others = self.pool.constant(64, u128::from(others));
-                (d, Some(self.pool.or(word, others)), NewFlags::Same)
+                (d, Some(self.pool.or(word.term(), others)), NewFlags::Same)
             }
             Op::SetFlags { a, mask } => {
                 let a = self.term(cpu, a);
@@ -347,16 +351,17 @@ impl Symbolic {
             Op::ComplementCarry => {
                 let carry = Flags::of(&mut self.pool, cpu).expect("the flags are followed").carry();
                 let flipped = self.pool.not(carry);
-                let flipped = self.pool.truth_as_bits(64, flipped);
+                let flipped = self.wide(flipped);
                 (slots::ZERO, None, NewFlags::Bits(flipped, 1))
             }
             Op::Vector { f, d, a, b, imm } => {
-                let x = [self.term(cpu, a), self.term(cpu, a + 1)];
-                let y = [self.term(cpu, b), self.term(cpu, b + 1)];
+                let x = [a, a + 1].map(|slot| self.term(cpu, slot).term());
+                let y = [b, b + 1].map(|slot| self.term(cpu, slot).term());
                 let Some([l, h]) = vector::vector(&mut self.pool, f, x, y, imm) else {
                     return self.pinned(cpu, space, op, Pin::Operation);
                 };
                 step(cpu, space, op)?;
+                let [l, h] = [l, h].map(|half| self.wide(half));
                 self.put(cpu, d, Some(l));
                 self.put(cpu, d + 1, Some(h));
                 return Ok(());
@@ -411,7 +416,8 @@ impl Symbolic {
     }
 
     /// `old` with the bits from `at` on replaced by `new`.
-    fn replaced(&mut self, old: Term, at: u8, new: Term) -> Term {
+    fn replaced(&mut self, old: Word, at: u8, new: Term) -> Word {
+        let old = old.term();
         let top = at + self.pool.width(new);
         let mut value = new;
         if at > 0 {
@@ -422,60 +428,56 @@ impl Symbolic {
             let above = self.pool.extract(63, top, old);
             value = self.pool.concat(above, value);
         }
-        value
+        self.wide(value)
     }
 
-    fn operands(&mut self, a: Term, b: Term) -> NewFlags {
-        NewFlags::From(FlagTerms::Operands(a, b))
-    }
-
-    fn result(&mut self, r: Term) -> NewFlags {
-        let none = self.pool.constant(64, 0);
-        NewFlags::From(FlagTerms::Result(r, none))
+    fn logic(&mut self, result: Cut) -> NewFlags {
+        let operand = Word::constant(&mut self.pool, 0);
+        NewFlags::From(FlagTerms::Result { origin: Origin::Logic, result, operand })
     }
 
     /// The bits of `mask` from `new`, the others from `old`.
-    fn mixed(&mut self, old: Term, new: Term, mask: u64) -> Term {
+    fn mixed(&mut self, old: Word, new: Word, mask: u64) -> Word {
+        let (old, new) = (old.term(), new.term());
         if mask == 1 {
             let (others, carry) = (self.pool.extract(63, 1, old), self.pool.extract(0, 0, new));
-            return self.pool.concat(others, carry);
+            let word = self.pool.concat(others, carry);
+            return self.wide(word);
         }
         let (keep, take) =
             (self.pool.constant(64, u128::from(!mask)), self.pool.constant(64, u128::from(mask)));
         let (old, new) = (self.pool.and(old, keep), self.pool.and(new, take));
-        self.pool.or(old, new)
+        let word = self.pool.or(old, new);
+        self.wide(word)
     }
 
     /// The flags are noted as bits; this is what they stand for.
-    fn put_flag_bits(&mut self, cpu: &mut Cpu, word: Term) {
+    fn put_flag_bits(&mut self, cpu: &mut Cpu, word: Word) {
         let known = cpu.flag_bits();
         cpu.note(FlagKind::Bits, Width::W8, known, 0);
-        if self.pool.as_const(word).is_some() {
+        if self.pool.as_const(word.term()).is_some() {
             cpu.shadow.forget_flags();
         } else {
-            let none = self.pool.constant(64, 0);
-            put_flags(cpu, FlagTerms::Result(word, none));
+            put_flags(cpu, FlagTerms::Bits(word));
         }
     }
 
     /// The flags after `shld` and `shrd` by a count that is not zero.
-    fn flags_of_double_shift(&mut self, right: bool, x: Term, y: Term, r: Term, count: u8) -> Term {
-        let bits = self.pool.width(x);
+    fn flags_of_double_shift(&mut self, right: bool, x: Cut, y: Cut, r: Cut, count: u8) -> Word {
+        let bits = x.width().bits() as u8;
+        let pool = &mut self.pool;
         // The last bit that went out. Words can be shifted by more than their width; then it is a
         // bit of the second operand.
         let out = match (right, count <= bits) {
-            (true, true) => self.pool.extract(count - 1, count - 1, x),
-            (false, true) => self.pool.extract(bits - count, bits - count, x),
-            (true, false) => self.pool.extract(count - 1 - bits, count - 1 - bits, y),
-            (false, false) => self.pool.extract(2 * bits - count, 2 * bits - count, y),
+            (true, true) => x.bit(pool, count - 1),
+            (false, true) => x.bit(pool, bits - count),
+            (true, false) => y.bit(pool, count - 1 - bits),
+            (false, false) => y.bit(pool, 2 * bits - count),
         };
-        let changed = self.pool.xor(r, x);
-        let over = self.pool.extract(bits - 1, bits - 1, changed);
-        let mut word = flags_of_result(&mut self.pool, r);
+        let over = r.with(pool, Pool::xor, x).sign(pool);
+        let mut word = flags_of_result(pool, r);
         for (bit, place) in [(out, 0), (over, 11)] {
-            let (wide, by) = (self.pool.zero_extend(64, bit), self.pool.constant(64, place));
-            let flag = self.pool.shl(wide, by);
-            word = self.pool.or(word, flag);
+            word = with_bit(pool, word, place, bit);
         }
         word
     }
@@ -489,8 +491,8 @@ impl Symbolic {
         b: Slot,
         imm: i32,
     ) -> Option<Term> {
-        let count = self.second(cpu, Width::W64, b, imm);
-        let a = self.term(cpu, a);
+        let count = self.second(cpu, Width::W64, b, imm).term();
+        let a = self.term(cpu, a).term();
         if let (Some(value), None) = (self.pool.as_const(a), self.pool.as_const(count)) {
             // A constant that is shifted: a table of what can come out.
             let bits = if w == Width::W64 { 6 } else { 5 };
@@ -525,7 +527,7 @@ impl Symbolic {
         let x = self.at_width(cpu, w, a);
         if count == 0 {
             step(cpu, space, op)?;
-            let x = self.wide(x);
+            let x = x.wide(&mut self.pool);
             self.put(cpu, d, Some(x));
             return Ok(());
         }
@@ -537,38 +539,37 @@ impl Symbolic {
             let before = as_bits(&mut self.pool, cpu);
             step(cpu, space, op)?;
             let Some(value) = value else { unreachable!("rotations have rules") };
+            let value = self.wide(value);
             self.put(cpu, d, Some(value));
-            let r = low(&mut self.pool, w, value);
+            let pool = &mut self.pool;
+            let r = value.cut(pool, w);
             let (first, second) =
                 if f == Shift::Rol { (0, bits - 1) } else { (bits - 1, bits - 2) };
-            let carry = self.pool.extract(first, first, r);
-            let other = self.pool.extract(second, second, r);
-            let over = self.pool.xor(carry, other);
-            let (carry, over) = (self.pool.zero_extend(64, carry), self.pool.zero_extend(64, over));
-            let eleven = self.pool.constant(64, 11);
-            let over = self.pool.shl(over, eleven);
-            let new = self.pool.or(carry, over);
+            let (carry, other) = (r.bit(pool, first), r.bit(pool, second));
+            let over = pool.xor(carry, other);
+            let new = Word::of(pool, carry);
+            let new = with_bit(pool, new, 11, over);
             let word = self.mixed(before, new, 1 | 1 << 11);
             self.put_flag_bits(cpu, word);
             return Ok(());
         }
-        let n = self.pool.constant(bits, u128::from(count));
-        let (r, out) = match f {
-            Shift::Shl => (self.pool.shl(x, n), bits - count),
-            Shift::Shr => (self.pool.lshr(x, n), count - 1),
-            _ => (self.pool.ashr(x, n), count - 1),
+        let pool = &mut self.pool;
+        let n = Cut::constant(pool, w, u64::from(count));
+        let (origin, result, out) = match f {
+            Shift::Shl => (Origin::Shl, x.with(pool, Pool::shl, n), bits - count),
+            Shift::Shr => (Origin::Shr, x.with(pool, Pool::lshr, n), count - 1),
+            _ => (Origin::Sar, x.with(pool, Pool::ashr, n), count - 1),
         };
-        let out = self.pool.extract(out, out, x);
-        let mut operand = self.pool.zero_extend(64, out);
+        let mut operand = x.bit(pool, out);
         if f == Shift::Shr {
-            let sign = self.pool.extract(bits - 1, bits - 1, x);
-            let pair = self.pool.concat(sign, out);
-            operand = self.pool.zero_extend(64, pair);
+            let sign = x.sign(pool);
+            operand = pool.concat(sign, operand);
         }
+        let operand = Word::of(pool, operand);
         step(cpu, space, op)?;
-        let r = self.wide(r);
-        self.put(cpu, d, Some(r));
-        put_flags(cpu, FlagTerms::Result(r, operand));
+        let wide = result.wide(&mut self.pool);
+        self.put(cpu, d, Some(wide));
+        put_flags(cpu, FlagTerms::Result { origin, result, operand });
         Ok(())
     }
 
@@ -581,7 +582,6 @@ impl Symbolic {
         (w, d, a, b, imm): (Width, Slot, Slot, Slot, i32),
         subtract: bool,
     ) -> Result<(), Exception> {
-        let bits = w.bits() as u8;
         let (x, y) = (self.at_width(cpu, w, a), self.second(cpu, w, b, imm));
         let carry = match Flags::of(&mut self.pool, cpu) {
             Some(mut flags) => flags.carry(),
@@ -590,46 +590,47 @@ impl Symbolic {
                 self.pool.boolean(carry)
             }
         };
-        let extra = self.pool.truth_as_bits(bits, carry);
+        let pool = &mut self.pool;
+        let extra = Cut::of(pool, w, carry);
         let r = if subtract {
-            let difference = self.pool.sub(x, y);
-            self.pool.sub(difference, extra)
+            x.with(pool, Pool::sub, y).with(pool, Pool::sub, extra)
         } else {
-            let sum = self.pool.add(x, y);
-            self.pool.add(sum, extra)
+            x.with(pool, Pool::add, y).with(pool, Pool::add, extra)
         };
         step(cpu, space, op)?;
-        let wide = self.wide(r);
+        let wide = r.wide(&mut self.pool);
         self.put(cpu, d, Some(wide));
-        if self.pool.as_const(carry).is_some() {
-            // The kind that was noted says whether there was a carry.
-            let (x, y) = (self.wide(x), self.wide(y));
-            put_flags(cpu, FlagTerms::Operands(x, y));
+        let pool = &mut self.pool;
+        if let Some(carry) = pool.as_const(carry) {
+            let carry = carry != 0;
+            let terms = match subtract {
+                true => FlagTerms::Difference { a: x, b: y, borrow: carry },
+                false => FlagTerms::Sum { a: x, b: y, carry },
+            };
+            put_flags(cpu, terms);
             return Ok(());
         }
         let (with, without) = if subtract {
-            (self.pool.ule(x, y), self.pool.ult(x, y))
+            (x.is(pool, Pool::ule, y), x.is(pool, Pool::ult, y))
         } else {
-            (self.pool.ule(r, y), self.pool.ult(r, y))
+            (r.is(pool, Pool::ule, y), r.is(pool, Pool::ult, y))
         };
-        let out = self.pool.ite(carry, with, without);
+        let out = pool.ite(carry, with, without);
         let (p, q) = if subtract {
-            (self.pool.xor(x, y), self.pool.xor(x, r))
+            (x.with(pool, Pool::xor, y), x.with(pool, Pool::xor, r))
         } else {
-            (self.pool.xor(x, r), self.pool.xor(y, r))
+            (x.with(pool, Pool::xor, r), y.with(pool, Pool::xor, r))
         };
-        let over = self.pool.and(p, q);
-        let over = self.pool.extract(bits - 1, bits - 1, over);
-        let one = self.pool.constant(1, 1);
-        let over = self.pool.eq(over, one);
+        let over = p.with(pool, Pool::and, q).sign(pool);
+        let one = pool.constant(1, 1);
+        let over = pool.eq(over, one);
         // AF alone is not followed.
-        let auxiliary = self.pool.constant(64, u128::from(cpu.flag_bits() & 1 << 4));
-        let mut word = flags_of_result(&mut self.pool, r);
-        word = self.pool.or(word, auxiliary);
+        let auxiliary = pool.constant(64, u128::from(cpu.flag_bits() & 1 << 4));
+        let word = flags_of_result(pool, r).term();
+        let word = pool.or(word, auxiliary);
+        let mut word = Word::of(pool, word);
         for (condition, bit) in [(out, 0), (over, 11)] {
-            let (set, clear) = (self.pool.constant(64, 1 << bit), self.pool.constant(64, 0));
-            let flag = self.pool.ite(condition, set, clear);
-            word = self.pool.or(word, flag);
+            word = with_flag(pool, word, bit, condition);
         }
         self.put_flag_bits(cpu, word);
         Ok(())
@@ -645,14 +646,14 @@ impl Symbolic {
         a: Slot,
     ) -> Result<(), Exception> {
         let divisor = self.at_width(cpu, w, a);
-        let zero = self.pool.constant(w.bits() as u8, 0);
-        let by_zero = self.pool.eq(divisor, zero);
-        let (low_half, whole) = (self.term(cpu, slots::RAX), self.term(cpu, a));
+        let zero = Cut::constant(&mut self.pool, w, 0);
+        let by_zero = divisor.is(&mut self.pool, Pool::eq, zero);
+        let (low_half, whole) = (self.term(cpu, slots::RAX).term(), self.term(cpu, a).term());
         let high = if w == Width::W8 {
             let high = self.pool.extract(15, 8, low_half);
-            self.wide(high)
+            self.wide(high).term()
         } else {
-            self.term(cpu, slots::RDX)
+            self.term(cpu, slots::RDX).term()
         };
         let rule = bits::divide(&mut self.pool, w, signed, high, low_half, whole);
         let is_zero = cpu.get(a) & w.mask() == 0;
@@ -754,4 +755,20 @@ impl Symbolic {
         cpu.shadow.overwritten(&effects.writes);
         Ok(())
     }
+}
+
+fn sum(a: Cut, b: Cut) -> NewFlags {
+    NewFlags::From(FlagTerms::Sum { a, b, carry: false })
+}
+
+fn difference(a: Cut, b: Cut) -> NewFlags {
+    NewFlags::From(FlagTerms::Difference { a, b, borrow: false })
+}
+
+/// A word with one more bit, in this place.
+fn with_bit(pool: &mut Pool, word: Word, place: u8, bit: Term) -> Word {
+    let (wide, by) = (pool.zero_extend(64, bit), pool.constant(64, u128::from(place)));
+    let flag = pool.shl(wide, by);
+    let word = pool.or(word.term(), flag);
+    Word::of(pool, word)
 }

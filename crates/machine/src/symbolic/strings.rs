@@ -4,19 +4,15 @@
 //! depend on the input are fixed.
 
 use stunt_path::{Pin, TestKind};
+use stunt_terms::Pool;
 
 use crate::{
     code::{Op, Repeat, StringOp, Width, slots},
-    cpu::{Cpu, Exception, FlagKind, step},
+    cpu::{Cpu, Exception, step},
     memory::{Access, AddressSpace, Mark},
 };
 
-use super::{
-    Symbolic,
-    access::Address,
-    flags::low,
-    shadow::{FlagTerms, put_flags},
-};
+use super::{Symbolic, access::Address, flags::FlagTerms, shadow::put_flags, words::Cut};
 
 impl Symbolic {
     /// Does a string instruction.
@@ -121,12 +117,12 @@ impl Symbolic {
                 }
                 StringOp::Stos => {
                     if let Some(term) = cpu.shadow.get(slots::RAX) {
-                        let term = low(&mut self.pool, w, term);
+                        let term = term.cut(&mut self.pool, w).term();
                         self.write_term(space, to, term);
                     }
                 }
                 StringOp::Lods => {
-                    let old = self.term(cpu, slots::RAX);
+                    let old = self.term(cpu, slots::RAX).term();
                     let value = source.unwrap_or_else(|| {
                         self.pool.constant(bits, u128::from(cpu.get(slots::RAX) & w.mask()))
                     });
@@ -135,16 +131,17 @@ impl Symbolic {
                             let above = self.pool.extract(63, bits, old);
                             self.pool.concat(above, value)
                         }
-                        Width::W32 | Width::W64 => self.wide(value),
+                        Width::W32 | Width::W64 => value,
                     };
-                    self.put(cpu, slots::RAX, Some(term));
+                    let word = self.wide(term);
+                    self.put(cpu, slots::RAX, Some(word));
                 }
                 StringOp::Scas | StringOp::Cmps => {
                     let value = |it: &mut Self, space: &mut AddressSpace, at| {
                         let mut bytes = [0; 8];
                         // It was just read.
                         let _ = space.read(at, &mut bytes[..w.bytes() as usize]);
-                        it.pool.constant(bits, u128::from(u64::from_le_bytes(bytes)))
+                        Cut::constant(&mut it.pool, w, u64::from_le_bytes(bytes))
                     };
                     let left_symbolic = match f {
                         StringOp::Scas => cpu.shadow.set().has(slots::RAX),
@@ -155,18 +152,16 @@ impl Symbolic {
                     } else {
                         let a = match (f, source) {
                             (StringOp::Scas, _) => self.at_width(cpu, w, slots::RAX),
-                            (_, Some(term)) => term,
+                            (_, Some(term)) => Cut::of(&mut self.pool, w, term),
                             (_, None) => value(self, space, from),
                         };
                         let b = match target {
-                            Some(term) => term,
+                            Some(term) => Cut::of(&mut self.pool, w, term),
                             None => value(self, space, to),
                         };
-                        let (wide_a, wide_b) = (self.wide(a), self.wide(b));
-                        debug_assert_eq!(cpu.lazy().0, FlagKind::Sub);
-                        put_flags(cpu, FlagTerms::Operands(wide_a, wide_b));
+                        put_flags(cpu, FlagTerms::Difference { a, b, borrow: false });
                         if repeat != Repeat::Once {
-                            let equal = self.pool.eq(a, b);
+                            let equal = a.is(&mut self.pool, Pool::eq, b);
                             let held = if cpu.flag_bits() & 1 << 6 != 0 {
                                 equal
                             } else {

@@ -16,6 +16,7 @@ use super::{
     Symbolic,
     hooks::{Answer, Comparison, Output, Target, return_address},
     session::Ignored,
+    words::Word,
 };
 
 /// The most bytes that are compared as one term.
@@ -81,12 +82,13 @@ impl Symbolic {
         let differ = self.pool.ite(less, negative, positive);
         let term = self.pool.ite(equal, zero, differ);
 
-        self.return_with(cpu, to, u64::from(result as u32), Some(term));
+        let word = self.wide(term);
+        self.return_with(cpu, to, u64::from(result as u32), Some(word));
         true
     }
 
     /// Returns from a function that was done as a whole: its value, and what that stands for.
-    pub(super) fn return_with(&mut self, cpu: &mut Cpu, to: u64, value: u64, term: Option<Term>) {
+    pub(super) fn return_with(&mut self, cpu: &mut Cpu, to: u64, value: u64, term: Option<Word>) {
         cpu.set(slots::RAX, value);
         self.put(cpu, slots::RAX, term);
         cpu.set(slots::RIP, to);
@@ -133,6 +135,7 @@ impl Symbolic {
             let here = self.pool.constant(64, u128::from(at + k as u64));
             answer = self.pool.ite(is_here, here, later);
         }
+        let answer = self.wide(answer);
         let found = text.values.windows(word.len()).position(|part| part == word);
         self.return_with(cpu, to, found.map_or(0, |k| at + k as u64), Some(answer));
         true
@@ -166,8 +169,8 @@ impl Symbolic {
             Answer::Count if self.is_answer_read(space, code, to) => return None,
             Answer::Count => None,
             Answer::Same(slot) => cpu.shadow.get(slot),
-            Answer::Character(slot) => cpu.shadow.get(slot).map(|term| {
-                let low = self.pool.extract(7, 0, term);
+            Answer::Character(slot) => cpu.shadow.get(slot).map(|word| {
+                let low = self.pool.extract(7, 0, word.term());
                 self.wide(low)
             }),
         };

@@ -16,8 +16,8 @@ use crate::subject::{Subject, Via, Walked, walk};
 
 /// Longer paths are looked at as far as this.
 const MOST_TESTS: usize = 6_000;
-/// How many tests of a path are sent another way.
-const TURNS: usize = 24;
+/// How many tests of a path are sent another way; `STUNT_TURNS` for more.
+const TURNS: usize = 8;
 
 /// A walk has the tests of a followed run, in order.
 pub fn agrees(case: &Case) -> Result<(), String> {
@@ -77,7 +77,8 @@ pub fn turns(case: &Case, seed: u64) -> Result<String, String> {
         let path = walk(&mut whole, &mut pool, MOST_TESTS);
         let mut chosen: Vec<usize> = (0..path.junctions.len()).collect();
         chosen.shuffle(&mut rng);
-        chosen.truncate(TURNS);
+        let turns = std::env::var("STUNT_TURNS").ok().and_then(|text| text.parse().ok());
+        chosen.truncate(turns.unwrap_or(TURNS));
         chosen.sort_unstable();
         let mut fork = start.fork();
         let mut at = 0;

@@ -15,7 +15,9 @@
 //! $ cargo test -p stunt-machine --test symbolic -- --agreement [WORDS OF NAMES]
 //! ```
 //!
-//! The second prints a line for every run of the tables: tests, time, and the first difference.
+//! The second prints a line for every run of the tables: tests, time, and the first difference. With
+//! `--random FIRST LAST` instead, all programs of random instructions with these seeds are followed,
+//! interrupted and not; `cargo xtask soak --following` does so for a long time.
 
 mod build;
 mod checked;
@@ -55,6 +57,11 @@ fn main() -> ExitCode {
     if let Some((_, names)) = words.split_first().filter(|(first, _)| *first == "--agreement") {
         return checked::agreement(&runs, names);
     }
+    if let [_, first, last] = &words[..]
+        && words[0] == "--random"
+    {
+        return soak(first, last);
+    }
     let mut trials = Vec::new();
     for run in runs.into_iter().filter(checked::reads_files) {
         let name = format!("checked::{}", run.name);
@@ -86,9 +93,29 @@ fn main() -> ExitCode {
 
 /// No signal makes a mistake of following, wherever it comes.
 fn attack_signals_anywhere() -> Result<(), String> {
-    (0..random::INTERRUPTED).try_for_each(|seed| {
+    (0..random::INTERRUPTED).chain(random::FOUND).try_for_each(|seed| {
         random::check(seed, true).map_err(|text| format!("program {seed}: {text}"))
     })
+}
+
+/// Follows more random programs than there are tests, and names those that make a mistake.
+fn soak(first: &str, last: &str) -> ExitCode {
+    let (Ok(first), Ok(last)) = (first.parse(), last.parse()) else {
+        eprintln!("--random takes two numbers");
+        return ExitCode::FAILURE;
+    };
+    let mut wrong = 0;
+    for seed in first..=last {
+        for interrupted in [false, true] {
+            let outcome = std::panic::catch_unwind(|| random::check(seed, interrupted));
+            if let Err(text) = outcome.unwrap_or_else(|_| Err("a panic".to_owned())) {
+                eprintln!("program {seed}, interrupted {interrupted}: {text}");
+                wrong += 1;
+            }
+        }
+    }
+    println!("{wrong} mistakes in programs {first} to {last}");
+    if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn test(name: &str, work: impl FnOnce() -> Result<(), String> + Send + 'static) -> Trial {

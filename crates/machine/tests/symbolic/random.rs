@@ -24,6 +24,9 @@ use crate::follow::{Subject, difference};
 pub const PROGRAMS: u64 = 64;
 /// How many more there are that are interrupted.
 pub const INTERRUPTED: u64 = 32;
+/// Those that have shown a mistake: an access that failed behind instructions that were done on values,
+/// while flags and registers still stood for what was there before.
+pub const FOUND: [u64; 1] = [1137];
 /// Instructions of a program, without those that load its input again.
 const LENGTH: usize = 160;
 /// Bytes of input, and of all data.

@@ -48,6 +48,7 @@ mod stat;
 mod transfer;
 mod tree;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use imbl::OrdMap;
@@ -193,9 +194,22 @@ pub struct Files {
     next: u64,
     /// Pages of files that are held in memory.
     pages: u64,
+    /// Files that are inputs, and whether a path has led to one of them since they are watched.
+    watched: Arc<BTreeSet<InodeId>>,
+    looked: bool,
 }
 
 impl Files {
+    /// From now on it is noted whether a path leads to one of these.
+    pub(crate) fn watch(&mut self, inodes: impl IntoIterator<Item = InodeId>) {
+        (self.watched, self.looked) = (Arc::new(inodes.into_iter().collect()), false);
+    }
+
+    /// Whether a path has led to one of the files that are watched.
+    pub(crate) fn was_looked_at(&self) -> bool {
+        self.looked
+    }
+
     /// About how many bytes of the host's memory all this takes, so that a program cannot take
     /// them all. A function of what the program did, and of nothing else.
     pub fn held(&self) -> u64 {

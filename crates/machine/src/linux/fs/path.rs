@@ -137,6 +137,7 @@ impl Files {
         creates: bool,
     ) -> Result<Walk, Errno> {
         let walk = self.go(caller, base, path, follow, creates)?;
+        self.note(&walk);
         match walk.last {
             Last::TooLong => Err(Errno::ENAMETOOLONG),
             _ => Ok(walk),
@@ -152,7 +153,15 @@ impl Files {
         path: &[u8],
         follow: bool,
     ) -> Result<Walk, Errno> {
-        self.go(caller, base, path, follow, false)
+        let walk = self.go(caller, base, path, follow, false)?;
+        self.note(&walk);
+        Ok(walk)
+    }
+
+    fn note(&mut self, walk: &Walk) {
+        if let Some(Node::Inode(inode)) = walk.node {
+            self.looked |= self.watched.contains(&inode);
+        }
     }
 
     fn go(

@@ -53,6 +53,8 @@ impl Files {
             noise,
             next: 1,
             pages: 0,
+            watched: Arc::default(),
+            looked: false,
         };
         files.make_root()?;
         files.make_dev();
