@@ -55,6 +55,46 @@ fn a_crash_becomes_a_report_that_replays() {
 }
 
 #[test]
+fn what_a_double_tells_is_explained_and_decoded() {
+    let place = Place::new("explained");
+    let source = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint main(int n, char **a) {\n\
+                  char text[200] = {0};\nFILE *f = fopen(a[n - 1], \"r\");\nif (!f) return 2;\n\
+                  fread(text, 1, 199, f);\nif (strstr(text, \"Content-Disposition\")) abort();\nreturn 0; }\n";
+    let program = place.compile("mail", source, &[]);
+    place.write(
+        "private.txt",
+        b"Subject: a secret\nContent-Disposition: form-data; name=my secret\n",
+    );
+    let base = ["anonymize", "-i", "private.txt", "--seed", "1", "--", &program, "@@"];
+    let output = place.stunt(&base);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let tells = report_of(&place.path("stunt-report.zip")).tells.expect("it says what it tells");
+    assert!(text(&output.stdout).contains("answers of yes or no"), "{}", text(&output.stdout));
+    // The word is the program's own.
+    assert!(tells.bits < 60.0, "{}", tells.words);
+    assert!(
+        tells
+            .pieces
+            .iter()
+            .any(|it| it.words.contains("the word `Content-Disposition` of the program"))
+    );
+    // All that is told adds up.
+    let sum: f64 = tells.pieces.iter().map(|piece| piece.bits).sum();
+    assert!((sum - tells.bits).abs() < 0.001, "{sum} and {}", tells.bits);
+    let output = place.stunt(&["explain", "stunt-report.zip", "--", &program]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    assert!(said.starts_with("It tells about "), "{said}");
+    assert!(said.contains("describe a set that has the double"), "{said}");
+    // Another program has other words.
+    let other = place.compile("other", "int main(void) { return *\"elephants\"; }", &[]);
+    let output = place.stunt(&["explain", "stunt-report.zip", "--", &other]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("have other words"));
+    place.nothing_is_left();
+}
+
+#[test]
 fn json_has_what_programs_need() {
     let place = Place::new("json");
     let program = place.compile("parser", PARSER, &[]);
@@ -870,4 +910,51 @@ fn without_digits(text: &str) -> String {
         }
     }
     out
+}
+
+#[test]
+fn a_double_is_debugged_where_it_fails_and_backwards() {
+    let place = Place::new("debug");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    let make = ["anonymize", "--algorithm", "relaxed", "--seed", "1", "-i", "in", "-o", "r.zip"];
+    let made = place.stunt(&[&make[..], &["--", &program, "@@"]].concat());
+    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let commands = "set width 0\nbacktrace\nwhy 0\ninput\nwhy 99999\ngoto start\nwhen\ngoto end\n\
+                    break check\nreverse-continue\np d[2]\nmonitor help\nquit\n";
+    place.write("commands", commands.as_bytes());
+    let output = place
+        .command(&["debug", "r.zip", "--gdb", "gdb", "--", &program, "@@"])
+        .stdin(fs::File::open(place.path("commands")).expect("the commands"))
+        .output()
+        .expect("the command starts");
+    let (said, shown) = (text(&output.stderr), text(&output.stdout));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("about to run, in the machine, where nothing reaches the host"),
+        "{said}"
+    );
+    assert!(said.contains("The double fails as the report says: abort in check"), "{said}");
+    // What stunt answers goes to standard error, as gdb has it.
+    let all = format!("{shown}{said}");
+    for text in [
+        " in check (d=",
+        " in main (argc=",
+        "file: 0 \"B\": ",
+        "check (parser.c:4)",
+        "before instruction ",
+        "file: 2 \"G\"",
+        "A byte of the double belongs here: why 7, why 7-9, why file:7.",
+        "Instruction 0 of ",
+        "Breakpoint 1, check (d=",
+        "= 71 'G'",
+        "why OFFSET|FROM-TO",
+    ] {
+        assert!(all.contains(text), "no {text:?} in {all}");
+    }
+    place.nothing_is_left();
+    // Only this machine may connect.
+    let output = place.stunt(&["debug", "r.zip", "--listen", "0.0.0.0:1", "--", &program, "@@"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("only addresses of this machine"));
 }

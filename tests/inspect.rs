@@ -115,6 +115,7 @@ fn server() -> (Report, Vec<Vec<u8>>) {
             ],
         },
         replay: Replay { native: false, check_memory: true, fails_if: None },
+        tells: None,
         leak: Leak::new(32.237_583_6, 3520, Kind::Exact, "exactly 32.24 bits"),
         per_byte: vec![ByteRuns::new(SourceName::File, exact(&[(4, 8.0), (21, 0.011_315)]))],
         algorithm: Algorithm { name: "relaxed".to_owned(), parameters: BTreeMap::new() },

@@ -14,7 +14,7 @@ fn anonymized(place: &Place, arguments: &[&str], program: &[&str]) -> Value {
 }
 
 #[test]
-fn an_interpreter_is_not_followed() {
+fn a_script_has_a_double_in_little_time() {
     let place = Place::new("interpreter");
     let source = r#"
 import sys
@@ -23,11 +23,13 @@ if open(sys.argv[1], "rb").read(1) == b"K":
 "#;
     place.write("keys.py", source.as_bytes());
     place.write("in", b"Ketty 4 private");
-    // No time for anything: even then there is a double, and the machine is not asked.
+    // Hardly time for anything: even then there is a double of the one byte that is needed.
     let arguments = ["anonymize", "--seed", "1", "--time", "1", "--json", "-i", "in", "--"];
     let program = ["/usr/bin/python3", "-SE", "keys.py", "@@"];
     let json = anonymized(&place, &arguments, &program);
-    assert!(json["notes"].to_string().contains("a script cannot be followed"), "{}", json["notes"]);
+    assert!(json["failure"]["words"].to_string().contains("KeyError"), "{}", json["failure"]);
+    let bits = json["leak"]["bits"].as_f64().expect("a figure");
+    assert!((8.0..32.0).contains(&bits), "{}", json["leak"]);
 }
 
 #[test]

@@ -96,9 +96,11 @@ fn attack_stunt_is_killed_and_leaves_the_original() {
     let host = Host::new("killed");
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     let mut seen = 0;
-    for _ in 0..200 {
+    for round in 0..200 {
         let mut child = host.start(&["--effort", "400"]);
-        std::thread::sleep(Duration::from_millis(rng.gen_range(0..150)));
+        // A host with more to do gets longer, until something was seen.
+        let longest = if seen == 0 { 150 * (1 + round / 20) } else { 150 };
+        std::thread::sleep(Duration::from_millis(rng.gen_range(0..longest)));
         child.kill().expect("it can be killed");
         child.wait().expect("it ends");
         seen += files(&host.memory).len();

@@ -131,7 +131,7 @@ fn a_crash_becomes_a_ticket_that_is_replayed() {
     let token = text(&token.stdout).trim().to_owned();
     assert!(token.starts_with("stunt_"), "{token}");
     let report = fs::read(place.path("stunt-report.zip")).expect("the report");
-    let parcel = stunt_parcel::seal(&report, &server.recipient, None).expect("sealed");
+    let parcel = stunt_parcel::seal(&report, &server.recipient, None, None).expect("sealed");
     let path = format!("/api/v1/reports/{}", Digest::of(&parcel));
     let (status, answer) = server.send("PUT", &path, "", "application/age", &parcel);
     assert_eq!(status, 201, "{}", text(&answer));
@@ -254,7 +254,7 @@ impl Stage {
     fn replayed(&self) -> (Value, Value) {
         let doubles: Vec<&[u8]> = self.opened.doubles.iter().map(Vec::as_slice).collect();
         let file = self.opened.report.to_bytes(&doubles).expect("a report");
-        let parcel = stunt_parcel::seal(&file, &self.server.recipient, None).expect("sealed");
+        let parcel = stunt_parcel::seal(&file, &self.server.recipient, None, None).expect("sealed");
         let path = format!("/api/v1/reports/{}", Digest::of(&parcel));
         let (status, answer) = self.server.send("PUT", &path, "", "application/age", &parcel);
         assert_eq!(status, 201, "{}", text(&answer));

@@ -69,6 +69,24 @@ fn says(output: &Output, code: i32, words: &str) {
 }
 
 #[test]
+fn attack_a_link_in_the_way_sends_a_report_over_a_file() {
+    let place = Place::new("link-in-the-way");
+    let program = place.compile("parser", PARSER, &[]);
+    place.write("in", CANARY);
+    place.write("precious", b"precious");
+    let link = place.path("stunt-report.zip");
+    std::os::unix::fs::symlink("precious", &link).expect("a link");
+    // Where only an administrator can give links away, there is no attack to try.
+    if std::os::unix::fs::lchown(&link, Some(65534), Some(65534)).is_err() {
+        eprintln!("not run as root: not tested");
+        return;
+    }
+    let arguments = ["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"];
+    says(&place.stunt(&arguments), 2, "is a link that another user has made");
+    assert_eq!(fs::read(place.path("precious")).expect("it is there"), b"precious");
+}
+
+#[test]
 fn attack_a_report_makes_a_replay_load_its_library() {
     let place = Place::new("preload");
     let program = place.compile("parser", PARSER, &[]);

@@ -428,6 +428,9 @@ const PROGRAM: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string
     if (memcmp(text, \"BOOM\", 4) == 0) abort();\n\
     return 0;\n}\n";
 
+/// The server hears of a double when the time of a run is over, and that is waited for each time.
+const WAIT: &str = "--timeout=4";
+
 /// A program at the desk, and reports of two inputs that it fails on.
 fn two_reports(desk: &Desk) {
     desk.place.compile("parse", PROGRAM, &[]);
@@ -463,7 +466,7 @@ fn a_known_failure_is_counted_and_nothing_of_the_input_leaves() {
     let theirs = Report::from_bytes(&read(&desk, "one.zip"), Limits::default()).unwrap();
     let signature = theirs.report.failure.signature;
     receiver.state().doubles.insert(signature.clone(), read(&desk, "one.zip"));
-    let (seen, exit) = desk.terminal(&["submit", "two.zip"], &[(ASK, "y\r")]);
+    let (seen, exit) = desk.terminal(&["submit", "two.zip", WAIT], &[(ASK, "y\r")]);
     assert_eq!(exit, 0, "{seen}");
     assert!(seen.contains("fails here in the same way"), "{seen}");
     assert!(seen.contains("counted: ticket T-1, 1 times"), "{seen}");
@@ -471,7 +474,7 @@ fn a_known_failure_is_counted_and_nothing_of_the_input_leaves() {
     assert_eq!(receiver.lines(), ["POST /api/v1/ask", &fetch, "POST /api/v1/counts"]);
     assert!(receiver.state().reports.is_empty());
     // The same report is the same event, however often it is submitted.
-    let again = desk.stunt(&["submit", "two.zip", "--yes", "--max-leak", "100%"]);
+    let again = desk.stunt(&["submit", "two.zip", WAIT, "--yes", "--max-leak", "100%"]);
     says(&again, 0, "counted: ticket T-1, 1 times");
     receiver.finish();
 }
@@ -484,7 +487,7 @@ fn a_count_whose_answer_was_lost_waits_and_counts_once() {
     let theirs = Report::from_bytes(&read(&desk, "one.zip"), Limits::default()).unwrap();
     receiver.state().doubles.insert(theirs.report.failure.signature, read(&desk, "one.zip"));
     receiver.state().faults.extend([Fault::Nothing, Fault::Nothing, Fault::CloseAfter]);
-    let yes = ["submit", "two.zip", "--yes", "--max-leak", "100%"];
+    let yes = ["submit", "two.zip", WAIT, "--yes", "--max-leak", "100%"];
     says(&desk.stunt(&yes), QUEUED, "it waits in the queue");
     assert_eq!(receiver.state().counts.len(), 1);
     says(&desk.stunt(&["queue", "list"]), 0, "count, ");
@@ -504,7 +507,7 @@ fn a_double_that_does_not_fail_here_is_no_substitute() {
     theirs.doubles[0][0] = b'b';
     let harmless = theirs.report.to_bytes(&theirs.doubles).unwrap();
     receiver.state().doubles.insert(signature.clone(), harmless);
-    let (seen, exit) = desk.terminal(&["submit", "two.zip"], &[(SEND, "n\r")]);
+    let (seen, exit) = desk.terminal(&["submit", "two.zip", WAIT], &[(SEND, "n\r")]);
     assert_eq!(exit, NOT_SENT, "{seen}");
     assert!(seen.contains("but its double does not fail here"), "{seen}");
 
@@ -512,15 +515,15 @@ fn a_double_that_does_not_fail_here_is_no_substitute() {
     theirs.report.failure.signature = "0000".to_owned();
     let foreign = theirs.report.to_bytes(&theirs.doubles).unwrap();
     receiver.state().doubles.insert(signature.clone(), foreign);
-    let (seen, _) = desk.terminal(&["submit", "two.zip"], &[(SEND, "n\r")]);
+    let (seen, _) = desk.terminal(&["submit", "two.zip", WAIT], &[(SEND, "n\r")]);
     assert!(seen.contains("but its double is one of another failure"), "{seen}");
 
     // Nobody can tell without the program.
     receiver.state().doubles.insert(signature, read(&desk, "one.zip"));
     fs::rename(desk.place.path("parse"), desk.place.path("moved")).unwrap();
-    let (seen, _) = desk.terminal(&["submit", "two.zip"], &[(SEND, "n\r")]);
+    let (seen, _) = desk.terminal(&["submit", "two.zip", WAIT], &[(SEND, "n\r")]);
     assert!(seen.contains("parse is not in this folder and not in PATH"), "{seen}");
-    let given = ["submit", "two.zip", "--", "./moved", "@@"];
+    let given = ["submit", "two.zip", WAIT, "--", "./moved", "@@"];
     let (seen, exit) = desk.terminal(&given, &[("fails here in the same way", "")]);
     assert_eq!(exit, 0, "{seen}");
     assert_eq!(receiver.state().counts.len(), 1);

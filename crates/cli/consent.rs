@@ -29,7 +29,11 @@ pub enum Runs {
 
 /// Says what is about to run, and all that the report brings into it.
 pub fn announce(opened: &Opened, words: &[OsString], runs: Runs) {
-    let how = if runs == Runs::Contained { "contained" } else { "with all your rights" };
+    let how = match runs {
+        Runs::InMachine => "in the machine, where nothing reaches the host",
+        Runs::Contained => "contained",
+        Runs::Uncontained => "with all your rights",
+    };
     eprintln!("stunt: about to run, {how}: {}", command_line(words));
     for (source, bytes) in opened.report.sources.iter().zip(&opened.doubles) {
         let name = visible(&source.name.words());

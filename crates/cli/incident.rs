@@ -13,10 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use stunt_record::{Kept, Maker, Store, Transport, Word, own_program};
 use stunt_report::{Connection, SourceName, Way, quoted};
-
-use crate::fails_if::FailsIf;
-use crate::public::Public;
-use crate::subject::Subject;
+use stunt_subject::{FailsIf, Public, Subject};
 
 /// The most connections that are replayed.
 const MOST_CONNECTIONS: usize = 48;
@@ -133,7 +130,6 @@ pub fn fill(subject: &mut Subject, kept: &Kept, public: &mut Public) -> Result<(
     let variables = incident.environment.iter();
     let variables = variables.map(|(name, value)| (name.into(), value.reveal().to_owned()));
     subject.set_surroundings(folder.to_owned(), variables.collect());
-    subject.recorded = incident.failure();
     let parse = |text: &String| text.parse::<FailsIf>().map_err(anyhow::Error::msg);
     subject.fails_if = incident.fails_if.as_ref().map(parse).transpose()?;
     if let Some(stdin) = incident.stdin()
@@ -145,6 +141,8 @@ pub fn fill(subject: &mut Subject, kept: &Kept, public: &mut Public) -> Result<(
         }
     }
     add_files(subject, kept, public)?;
+    let names = subject.input_names();
+    subject.recorded = incident.failure().map(|failure| names.as_one(failure));
     add_connections(subject, kept, public)
 }
 

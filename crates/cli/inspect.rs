@@ -13,7 +13,7 @@ use serde::Serialize;
 use stunt_graph::Graph;
 use stunt_graph::svg::svg;
 use stunt_report::{
-    Draw, Error, Frame, Leak, Opened, Report, SourceName, grouped, quoted, visible,
+    Draw, Error, Frame, Leak, Opened, Report, SourceName, grouped, quoted, steps, visible,
 };
 
 use crate::graph_text::{self, Style};
@@ -60,7 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let output = if arguments.json {
         json(&opened, arguments.hex)?
     } else {
-        text(&opened.report, &graphs, style())
+        text(&opened, &graphs, style())
     };
     outcome::print(output.as_bytes())?;
     Ok(Outcome::Done)
@@ -167,8 +167,13 @@ pub fn frame_place(frame: &Frame) -> String {
     format!("{}+{:#x}", frame.module, frame.offset)
 }
 
-fn text(report: &Report, graphs: &[Graph<'_>], style: Style) -> String {
-    let mut text = format!("{}\nThe double {}\n\n", title(report), visible(&report.summary()));
+fn text(opened: &Opened, graphs: &[Graph<'_>], style: Style) -> String {
+    let report = &opened.report;
+    let mut text = format!("{}\nThe double {}\n", title(report), visible(&report.summary()));
+    if let Some(tells) = report.tells_sentence() {
+        let _ = writeln!(text, "{tells}");
+    }
+    text.push('\n');
     let frames = &report.failure.frames;
     let digits = frames.len().saturating_sub(1).to_string().len();
     for (number, frame) in frames.iter().enumerate() {
@@ -178,6 +183,15 @@ fn text(report: &Report, graphs: &[Graph<'_>], style: Style) -> String {
         let _ = writeln!(text, "#{number:<digits$}  {}", visible(&line));
     }
     if !frames.is_empty() {
+        text.push('\n');
+    }
+    // A double of a user interface is a recording: what its reader does to see the failure.
+    let recorded = opened.doubles.iter().zip(&report.per_byte);
+    for steps in recorded.filter_map(|(double, runs)| steps(double, Some(runs))) {
+        let digits = steps.len().to_string().len();
+        for (number, step) in (1..).zip(steps) {
+            let _ = writeln!(text, "{number:>digits$}. {}", visible(&step));
+        }
         text.push('\n');
     }
     let figures = figures(report);
@@ -194,12 +208,15 @@ fn text(report: &Report, graphs: &[Graph<'_>], style: Style) -> String {
 
 /// The figures of a report, each with its name.
 pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
-    let mut figures = vec![
+    let mut figures: Vec<(&'static str, String)> = vec![
         ("command", command(report)),
         ("failure", format!("{}, signature {}", report.failure.kind, report.failure.signature)),
+        ("tells", report.tells.as_ref().map_or_else(String::new, |it| it.words.clone())),
         ("reveals", said(report, &report.leak)),
         ("verified", verified(report)),
     ];
+    // An older report does not say it.
+    figures.retain(|(_, value)| !value.is_empty());
     if let Some(how) = replay(report) {
         figures.push(("to replay", how));
     }

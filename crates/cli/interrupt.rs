@@ -7,35 +7,19 @@
 //! it is the worker that is asked to stop, and this process ends as it does.
 #![allow(unsafe_code)] // Signal sets and `sigwait` have no safe interface; each call has its proof.
 
-use std::fs;
 use std::io::{IsTerminal, Write};
 use std::mem::MaybeUninit;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use stunt_subject::remove_all;
 
 /// The signals that ask a command to stop.
 const STOPS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
 /// What the kernel says of a signal that it sends by itself, as for a terminal.
 const SI_KERNEL: libc::c_int = 0x80;
-
-/// Folders that must not be left behind. Whoever holds the lock cannot be interrupted.
-static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-fn folders() -> MutexGuard<'static, Vec<PathBuf>> {
-    // A panic in between leaves a list that is still a list.
-    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Does something that is either done or not begun when stunt is interrupted.
-pub fn whole<T>(work: impl FnOnce() -> T) -> T {
-    let _held = folders();
-    work()
-}
 
 /// A search is under way that can end with what it has.
 static SEARCHING: AtomicBool = AtomicBool::new(false);
@@ -56,25 +40,14 @@ pub fn watch_again() {
     watch();
 }
 
-/// Searches; the flag is set when the user has had enough, and the search ends with what it has.
-pub fn search<T>(work: impl FnOnce(&'static AtomicBool) -> T) -> T {
-    SEARCHING.store(true, Ordering::SeqCst);
-    let found = work(&ENOUGH);
-    SEARCHING.store(false, Ordering::SeqCst);
-    found
+/// A search begins that can end with what it has, or has ended.
+pub fn set_searching(is_searching: bool) {
+    SEARCHING.store(is_searching, Ordering::SeqCst);
 }
 
-/// Makes a folder for the user alone that goes away if stunt is interrupted.
-pub fn make_folder(path: &Path) -> std::io::Result<()> {
-    let mut folders = folders();
-    fs::DirBuilder::new().mode(0o700).create(path)?;
-    folders.push(path.to_owned());
-    Ok(())
-}
-
-/// The folder is somebody else's business from now on.
-pub fn forget_folder(path: &Path) {
-    folders().retain(|folder| folder != path);
+/// Set when the user has had enough: a search ends with what it has.
+pub fn enough() -> &'static AtomicBool {
+    &ENOUGH
 }
 
 /// From now on, signals that ask to stop end the command cleanly. To be called before there is a
@@ -141,11 +114,7 @@ fn stop_on(heeded: &libc::sigset_t) {
         }
     }
     // Held for ever: nobody begins anything new.
-    let folders = folders();
-    for folder in folders.iter() {
-        // What it holds are doubles; a folder that cannot be removed cannot be helped.
-        let _ = fs::remove_dir_all(folder);
-    }
+    let _held = remove_all();
     let mut stderr = std::io::stderr().lock();
     // On a terminal there may be a line about progress, which is no longer true.
     let erase = if stderr.is_terminal() { "\r\x1b[K" } else { "" };

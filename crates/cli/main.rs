@@ -5,19 +5,19 @@
 //! computed.
 
 mod anonymize;
-mod arguments;
 mod config;
-mod confined;
 mod consent;
+mod debug;
 mod defaults;
 mod demo;
 mod demo_program;
 mod double;
-mod fails_if;
+mod explain;
+mod export;
 mod figures;
-mod follow;
 mod graph_html;
 mod graph_text;
+mod gui;
 mod heap;
 mod incident;
 mod incidents;
@@ -28,15 +28,12 @@ mod manual;
 mod measure;
 mod mistake;
 mod outcome;
-mod place;
 mod progress;
-mod public;
 mod queue;
 mod record;
 mod replay;
 mod request;
 mod run;
-mod scratch;
 mod secrecy;
 mod serve;
 mod subject;
@@ -48,7 +45,6 @@ mod view;
 mod walk;
 mod watch;
 mod work;
-mod worker;
 
 use std::process::ExitCode;
 
@@ -66,7 +62,7 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
     /// Say on standard error what is done and how long it takes; twice for more
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 900)]
     verbose: u8,
 }
 
@@ -79,8 +75,16 @@ enum Command {
     Completions(manual::CompletionArguments),
     /// What the configuration says, where each value comes from, and what is wrong with it
     Config(config::Arguments),
+    /// gdb with time travel on the double of a report: at its failure, and back from there
+    Debug(debug::Arguments),
     /// The main job on a built-in example: a program that fails on a file of records
     Demo(demo::Arguments),
+    /// A report as a regression test, or as a file for a fuzzer's corpus
+    Export(export::Arguments),
+    /// What a double tells, as one would dictate it to somebody who has the program, with the bits of each piece
+    Explain(explain::Arguments),
+    /// User interfaces in a browser: record, anonymize, replay, export
+    Gui(gui::Arguments),
     /// What is kept of runs that failed, on this machine: list, show, delete, prune
     Incidents(incidents::Arguments),
     /// What a report says and reveals: the failure, figures, and the leak graph of the double
@@ -115,8 +119,8 @@ enum Command {
 impl Command {
     /// Whether it runs programs in the machine, in this process.
     fn runs_machine(&self) -> bool {
-        use Command::{Anonymize, Demo, Replay, Run, Trace, Work};
-        matches!(self, Anonymize(_) | Demo(_) | Replay(_) | Run(_) | Trace(_) | Work(_))
+        use Command::{Anonymize, Debug, Demo, Replay, Run, Trace, Work};
+        matches!(self, Anonymize(_) | Debug(_) | Demo(_) | Replay(_) | Run(_) | Trace(_) | Work(_))
     }
 }
 
@@ -146,7 +150,11 @@ fn main() -> ExitCode {
         Command::Anonymize(arguments) => anonymize::run(&arguments),
         Command::Completions(arguments) => manual::complete(&arguments),
         Command::Config(arguments) => config::run(&arguments),
+        Command::Debug(arguments) => debug::run(&arguments),
         Command::Demo(arguments) => demo::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+        Command::Gui(arguments) => gui::run(&arguments),
         Command::Incidents(arguments) => incidents::run(&arguments),
         Command::Inspect(arguments) => inspect::run(&arguments),
         Command::Manual(arguments) => manual::run(&arguments),

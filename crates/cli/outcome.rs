@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use stunt_report::visible;
+use stunt_subject::Stopped;
 
 /// The part of `--help` about exit codes.
 pub const EXIT_CODES: &str = "\
@@ -102,6 +103,16 @@ pub fn sentence(error: &anyhow::Error) -> String {
         }
     }
     visible(&text)
+}
+
+/// How a command ends whose run in the machine was stopped: that is said. Other errors are given back.
+pub fn stopped(error: stunt_subject::Error) -> Result<Outcome> {
+    let stunt_subject::Error::Stopped(stopped) = error else { return Err(error.into()) };
+    eprintln!("stunt: {stopped}");
+    Ok(match stopped {
+        Stopped::Unsupported(_) => Outcome::Unsupported,
+        Stopped::Limit(_) => Outcome::Limit,
+    })
 }
 
 /// Erases a line about progress whose owner is gone, on a terminal.

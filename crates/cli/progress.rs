@@ -1,21 +1,19 @@
 //! What is going on, for people who wait: a line on a terminal, nothing in a pipe.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use stunt_anonymize::{Observer, Stage};
 
-use crate::anonymize::Stage;
+use crate::interrupt;
 
-/// A line that says what is going on.
-pub struct Progress {
-    bar: ProgressBar,
-    /// Who else wants to know.
-    listener: Option<Box<dyn Fn(Stage)>>,
-}
+/// A line that says what is going on. It goes away with its owner.
+pub struct Progress(ProgressBar);
 
 impl Progress {
     /// A line on standard error, if that is a terminal and nobody asked for silence.
-    pub fn new(silent: bool, listener: Option<Box<dyn Fn(Stage)>>) -> Self {
+    pub fn new(silent: bool) -> Self {
         let bar = ProgressBar::new_spinner();
         if silent {
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -23,28 +21,31 @@ impl Progress {
         let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.enable_steady_tick(Duration::from_millis(100));
-        Self { bar, listener }
+        Self(bar)
+    }
+}
+
+impl Observer for Progress {
+    fn stage(&self, stage: Stage) {
+        self.0.set_message(stage.words());
     }
 
-    /// Something else is going on.
-    pub fn stage(&self, stage: Stage) {
-        if let Some(listener) = &self.listener {
-            listener(stage);
-        }
-        let what = stage.words();
-        self.bar.set_message(what);
-        tracing::info!("{what}");
-        stage.may_fail();
-    }
-
-    /// A search has got so far.
-    pub fn falling(&self, bits: f64, effort: u64, of: &'static str) {
-        self.bar.set_message(format!("looking for a better double: {bits:.0} bits, {effort} {of}"));
+    fn better(&self, bits: f64, effort: u64, of: &'static str) {
+        self.0.set_message(format!("looking for a better double: {bits:.0} bits, {effort} {of}"));
         tracing::debug!(bits, effort, "better");
     }
 
-    /// Nothing is going on any more: the line goes away.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
+    fn searching(&self, is_searching: bool) {
+        interrupt::set_searching(is_searching);
+    }
+
+    fn enough(&self) -> &AtomicBool {
+        interrupt::enough()
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }

@@ -12,8 +12,8 @@ use anyhow::{Context, Result};
 use stunt_native::{NO_LEAKS, is_sanitized};
 use stunt_path::Ending;
 use stunt_record::{Draft, LARGEST_FILE, Last, ROOM, Recorded, Recording, Store};
+use stunt_subject::{FailsIf, failure_of};
 
-use crate::fails_if::{FailsIf, failure_of};
 use crate::outcome::Outcome;
 use crate::run::bytes;
 
@@ -79,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         }
     };
     let recorded = stunt_record::record(&recording, &mut in_others)?;
-    let failure = failure_of(&recorded.run, arguments.fails_if.as_ref());
+    let failure = failure_of(&recorded.run, arguments.fails_if.as_ref(), &recorded.texts);
     match &failure {
         Some(failure) => keep(&recorded.draft(Some(failure))),
         None => keep_last(arguments, &recorded),

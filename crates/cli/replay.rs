@@ -14,15 +14,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::json;
 use stunt_client::TicketAddress;
-use stunt_native::{Copied, containment};
+use stunt_native::{Copied, Texts, containment};
 use stunt_path::{Ending, Failure, Run};
 use stunt_report::{Opened, Report, SourceName, visible};
+use stunt_subject::{FailsIf, Subject, failure_of, run_double};
 
 use crate::consent::{Runs, agree, announce};
-use crate::fails_if::{FailsIf, failure_of};
-use crate::follow::{Stopped, run_double};
 use crate::outcome::{self, Outcome, Step};
-use crate::subject::{Limits, Subject};
+use crate::subject::Limits;
 use crate::walk::{Pace, walk};
 use crate::{inspect, ticket, variables};
 
@@ -151,7 +150,7 @@ enum Verdict {
 }
 
 /// The report, from its file or from the server whose ticket it is.
-fn open(report: &Path) -> Result<Opened> {
+pub fn open(report: &Path) -> Result<Opened> {
     if let Some(address) = report.to_str().filter(|text| TicketAddress::is_meant(text)) {
         return ticket::fetch(&address.parse()?);
     }
@@ -164,13 +163,13 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
     let expected = Expected::of(report)?;
     let runs = arguments.runs(report);
     let in_machine = runs == Runs::InMachine;
-    let (program, words) = command(arguments, report)?;
+    let (program, words) = command(&arguments.command, report)?;
     if !in_machine {
         variables::check(report, &arguments.env)?;
         announce(&opened, &words, runs);
         agree(!arguments.command.is_empty(), arguments.yes, runs)?;
     }
-    let mut subject = Subject::of_report(&opened, program, words, &arguments.limits)?;
+    let mut subject = Subject::of_report(&opened, program, words, arguments.limits.of_runs())?;
     if arguments.keep {
         let folder = subject.keep(&opened.doubles)?;
         eprintln!("stunt: the double is in {}", folder.display());
@@ -179,19 +178,12 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
         let checked = opened.report.replay.check_memory;
         let run = match arguments.pace() {
             Some(pace) => walk(&subject, &opened.doubles, &pace, checked)?,
-            None => run_double(&subject, &opened.doubles, checked)?.map(Some),
+            None => run_double(&subject, &opened.doubles, checked).map(Some),
         };
         match run {
             Ok(Some(run)) => run,
             Ok(None) => return Ok(Verdict::Untried(Outcome::Done)),
-            Err(Stopped::Unsupported(what)) => {
-                eprintln!("stunt: {what}. This is a limit of stunt, not a bug of the program.");
-                return Ok(Verdict::Untried(Outcome::Unsupported));
-            }
-            Err(Stopped::Limit(what)) => {
-                eprintln!("stunt: {what}.");
-                return Ok(Verdict::Untried(Outcome::Limit));
-            }
+            Err(error) => return outcome::stopped(error).map(Verdict::Untried),
         }
     } else {
         let mut command = if runs == Runs::Contained {
@@ -200,13 +192,16 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
             subject.on_double(&opened.doubles)?
         };
         command.copied = Copied::Never;
-        subject.native().run(&command)?
+        let native = subject.native();
+        let run = native.run(&command)?;
+        subject.texts.learn(native.executed());
+        run
     };
     if run.ending == Ending::TimedOut {
         eprintln!("stunt: the program does not end in time; give it more with --timeout.");
         return Ok(Verdict::Untried(Outcome::Limit));
     }
-    let agreement = expected.compare(&run);
+    let agreement = expected.compare(&run, &subject.texts);
     let text = if arguments.json {
         format!("{:#}\n", to_json(report, &run, agreement, runs))
     } else {
@@ -227,10 +222,10 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
 }
 
 /// The program and its words: those of the user, or those of the report.
-fn command(arguments: &Arguments, report: &Report) -> Result<(PathBuf, Vec<OsString>)> {
+pub fn command(command: &[OsString], report: &Report) -> Result<(PathBuf, Vec<OsString>)> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    if let Some(name) = arguments.command.first() {
-        return Ok((stunt_native::find(name, &path)?, arguments.command.clone()));
+    if let Some(name) = command.first() {
+        return Ok((stunt_native::find(name, &path)?, command.to_vec()));
     }
     let name = &report.program.name;
     // A report has the name of a file; a path would let it choose the folder.
@@ -293,7 +288,7 @@ impl<'a> Expected<'a> {
     }
 
     /// How a run compares with it.
-    pub fn compare(&self, run: &Run) -> Agreement {
+    pub fn compare(&self, run: &Run, texts: &Texts) -> Agreement {
         if let Some(condition) = &self.fails_if {
             // Whoever writes a report writes its condition, too: that it holds says something only of
             // the failure that goes by it.
@@ -305,7 +300,7 @@ impl<'a> Expected<'a> {
                 (false, None) => Agreement::NoFailure,
             };
         }
-        match &failure_of(run, None) {
+        match &failure_of(run, None, texts) {
             None => Agreement::NoFailure,
             Some(failure) if self.is_met_by(failure) => Agreement::Same,
             Some(failure) if self.is_another_build(failure) && self.in_same_function(failure) => {
@@ -341,7 +336,8 @@ fn without_line(words: &str) -> &str {
     words.rsplit_once(" (").map_or(words, |(words, _)| words)
 }
 
-fn to_text(report: &Report, run: &Run, agreement: Agreement) -> String {
+/// What came of it, in a sentence.
+pub fn to_text(report: &Report, run: &Run, agreement: Agreement) -> String {
     let expected = visible(&report.failure.words);
     match (agreement, &run.failure) {
         (Agreement::Same, _) => format!("The double fails as the report says: {expected}.\n"),

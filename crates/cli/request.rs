@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use stunt_path::Failure;
 use stunt_record::{Last, Maker, NotedEnding, NotedFailure, State, Store};
+use stunt_subject::FailsIf;
 
-use crate::fails_if::FailsIf;
 use crate::outcome::{Outcome, print};
 
 /// Flags of `stunt request`.

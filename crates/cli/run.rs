@@ -16,12 +16,12 @@ use std::time::Instant;
 use anyhow::{Context, Result, anyhow};
 use stunt_machine::Machine;
 use stunt_machine::linux::errno::Errno;
-use stunt_machine::linux::fs::{Allow, Config, Stream, User};
+use stunt_machine::linux::fs::{Allow, Config, Stream};
 use stunt_machine::linux::{Ending, Kernel, LimitReached, Limits, Setup, Signal, signal_name};
+use stunt_subject::{MissingCall, missing_calls, of_instruction};
 use stunt_unwind::stack::Symbols;
 
 use crate::outcome::Outcome;
-use crate::place::{self, MissingCall};
 
 /// Where the loader and the libraries of dynamic programs are.
 const SYSTEM: [&str; 8] = [
@@ -126,7 +126,7 @@ fn setup(arguments: &Arguments, program: &Path) -> Result<Setup> {
     Ok(Setup {
         files: Config {
             allow,
-            user: user()?,
+            user: stunt_subject::user()?,
             cwd: cwd.into_os_string().into_vec(),
             scratch: vec![b"/tmp".to_vec()],
             streams: [stdin, stream(&io::stdout())?, stream(&io::stderr())?],
@@ -152,22 +152,6 @@ fn stream(handle: &impl AsFd) -> Result<Stream> {
     } else {
         Stream::Pipe
     })
-}
-
-/// The user who runs stunt, as the program would see it.
-pub fn user() -> Result<User> {
-    // The kernel's account of this process; nothing else tells the groups without unsafe code.
-    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
-        // A process that has closed itself off cannot read it; it works in a folder of its user's.
-        let folder = std::fs::metadata(".").context("cannot read the working folder")?;
-        return Ok(User { uid: folder.uid(), gid: folder.gid(), groups: Vec::new() });
-    };
-    let numbers = |key: &str| -> Vec<u32> {
-        let line = status.lines().find_map(|line| line.strip_prefix(key));
-        line.unwrap_or_default().split_whitespace().flat_map(str::parse).collect()
-    };
-    let first = |key| numbers(key).first().copied().with_context(|| format!("no {key} in /proc"));
-    Ok(User { uid: first("Uid:")?, gid: first("Gid:")?, groups: numbers("Groups:") })
 }
 
 /// A sentence for a program that cannot be started.
@@ -225,7 +209,7 @@ fn statistics(machine: &mut Machine, seconds: f64) {
     eprintln!("instructions: {executed}");
     eprintln!("seconds: {seconds:.3}");
     eprintln!("instructions per second: {:.0}", executed as f64 / seconds);
-    for MissingCall { name, count, place } in place::missing_calls(machine) {
+    for MissingCall { name, count, place } in missing_calls(machine) {
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         eprintln!("missing system call: {name} ({times}, answered ENOSYS; first at {place})");
     }
@@ -260,7 +244,7 @@ fn conclude(machine: &mut Machine, ending: Ending) -> Result<Outcome> {
         }
         Ending::Unsupported(address) => {
             let what = machine.instruction_at(address).unwrap_or_else(|| "unknown".to_owned());
-            let place = place::of_instruction(machine, address);
+            let place = of_instruction(machine, address);
             eprintln!(
                 "stunt: the machine does not have the instruction `{what}` (at {place}). This \
                  is not a failure of the program: it cannot be run here."

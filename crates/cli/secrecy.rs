@@ -17,12 +17,6 @@ pub fn close_memory() {
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0 as libc::c_ulong, 0, 0, 0) };
 }
 
-/// Who runs stunt.
-pub fn uid() -> u32 {
-    // SAFETY: the call takes nothing and always succeeds.
-    unsafe { libc::geteuid() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

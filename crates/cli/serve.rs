@@ -18,12 +18,12 @@ use stunt_report::{Opened, Report};
 use stunt_search::PathCondition;
 use stunt_server::store::{Place, Role};
 use stunt_server::{Config, Rate, Worker, command};
+use stunt_subject::{Error, Stopped, Subject, follow_on, run_double};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::follow::{Stopped, follow_on, run_double};
 use crate::outcome::{self, Outcome};
 use crate::replay::{Agreement, Expected};
-use crate::subject::{Limits, Subject};
+use crate::subject::Limits;
 
 /// Flags of `stunt serve`.
 #[derive(Args)]
@@ -331,16 +331,13 @@ fn worker(flags: &WorkerFlags) -> Result<Outcome> {
     let program = folder.join("program").join(&report.program.name);
     let mut words = vec![OsString::from(&program)];
     words.extend(report.arguments.iter().map(OsString::from));
-    let subject = Subject::of_report(&opened, program, words, &flags.limits)?;
-    let run = match run_double(&subject, &opened.doubles, report.replay.check_memory)? {
+    let subject = Subject::of_report(&opened, program, words, flags.limits.of_runs())?;
+    let run = match run_double(&subject, &opened.doubles, report.replay.check_memory) {
         Ok(run) if run.ending != Ending::TimedOut => run,
         Ok(_) => bail!("the program does not end in time"),
-        Err(Stopped::Unsupported(what)) => {
-            bail!("{what}. This is a limit of stunt, not a bug of the program")
-        }
-        Err(Stopped::Limit(what)) => bail!("{what}"),
+        Err(error) => bail!("{}", error.to_string().trim_end_matches('.')),
     };
-    let agreement = expected.compare(&run);
+    let agreement = expected.compare(&run, &subject.texts);
     // At once: what comes then may take more than this process has.
     outcome::print(format!("{}\n", result(&run, agreement)).as_bytes())?;
     if agreement == Agreement::Same {
@@ -361,9 +358,15 @@ fn path_bits(subject: &Subject, opened: &Opened, expected: &Expected) -> Result<
         input.push(bytes.clone(), Vec::new());
     }
     let check_memory = opened.report.replay.check_memory;
-    let followed = match follow_on(subject, Some(&input), Relaxations::ALL, check_memory)? {
-        Ok(followed) => followed,
-        Err(Stopped::Unsupported(what) | Stopped::Limit(what)) => bail!("{what}"),
+    let followed = match follow_on(
+        subject,
+        Some(&input),
+        Relaxations::ALL,
+        check_memory,
+        subject.machine_timeout(),
+    ) {
+        Err(Error::Stopped(Stopped::Unsupported(what) | Stopped::Limit(what))) => bail!("{what}"),
+        followed => followed?,
     };
     let Some(failure) = &followed.failure else { bail!("it does not fail where it is followed") };
     if !expected.is_met_by(failure) {

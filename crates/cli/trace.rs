@@ -8,11 +8,11 @@ use std::fmt::Write;
 use anyhow::Result;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::TestKind;
+use stunt_subject::follow;
 use stunt_terms::{Term, smtlib};
 
-use crate::follow::{Stopped, follow};
 use crate::outcome::{self, Outcome};
-use crate::subject::{self, Subject};
+use crate::subject;
 
 /// Flags of `stunt trace`.
 #[derive(clap::Args)]
@@ -35,18 +35,11 @@ pub struct Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let subject = Subject::new(&arguments.subject, false)?;
+    let subject = subject::of(&arguments.subject, false)?;
     let relax = if arguments.exact { Relaxations::NONE } else { Relaxations::ALL };
-    let followed = match follow(&subject, relax, arguments.check_memory)? {
+    let followed = match follow(&subject, relax, arguments.check_memory) {
         Ok(followed) => followed,
-        Err(Stopped::Unsupported(what)) => {
-            eprintln!("stunt: {what}. This is a limit of stunt, not a bug of the program.");
-            return Ok(Outcome::Unsupported);
-        }
-        Err(Stopped::Limit(what)) => {
-            eprintln!("stunt: {what}.");
-            return Ok(Outcome::Limit);
-        }
+        Err(error) => return outcome::stopped(error),
     };
     let mut text = String::new();
     if arguments.no_list {

@@ -10,14 +10,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use stunt_machine::symbolic::Relaxations;
-use stunt_machine::{Following, Machine, Options};
+use stunt_machine::{Following, Judge, Machine, Options};
 use stunt_path::{Execution, Original, Run, Stop, Test, TestKind};
 use stunt_report::Source;
+use stunt_subject::{Error, Stopped, Subject};
 use stunt_terms::{Pool, Support};
 use stunt_unwind::stack::{CallStack, Frame, Symbols};
-
-use crate::follow::Stopped;
-use crate::subject::Subject;
 
 /// The most bytes of a run that are shown.
 const SHOWN: usize = 32;
@@ -47,11 +45,8 @@ pub fn walk(
     doubles: &[Vec<u8>],
     pace: &Pace,
     check_memory: bool,
-) -> Result<Result<Option<Run>, Stopped>> {
+) -> Result<Result<Option<Run>, Error>> {
     let begun = Instant::now();
-    let (setup, inputs) = subject.in_machine_on_bytes(doubles)?;
-    let machine = Machine::new(setup)
-        .map_err(|errno| anyhow!("the program cannot be started: {}", errno.text()))?;
     let seen: Arc<Mutex<Option<Run>>> = Arc::default();
     let judge = {
         let seen = Arc::clone(&seen);
@@ -62,18 +57,9 @@ pub fn walk(
             failure
         }
     };
-    let relax = Relaxations::NONE;
-    let options =
-        Options { relax, check_memory, judge: Some(Box::new(judge)), ..Options::default() };
-    let mut input = Original::new();
-    for bytes in doubles {
-        input.push(bytes.clone(), Vec::new());
-    }
     let mut pool = Pool::new();
-    let symbols = Arc::new(Symbols::of_host());
-    let mut at =
-        Following::start(machine, &inputs, &input.assignment(), symbols, options, &mut pool)
-            .map_err(|errno| anyhow!("the input cannot be followed: {}", errno.text()))?;
+    let judge: Option<Box<Judge>> = Some(Box::new(judge));
+    let mut at = start(subject, doubles, check_memory, judge, &mut pool)?;
     let mut shows = pace.until.is_none();
     let mut silent = false;
     let mut number = 0_u64;
@@ -98,10 +84,31 @@ pub fn walk(
         eprintln!("stunt: no test of the input is made in {function} or in what it calls");
     }
     if let Stop::Lost(why) = at.stop() {
-        return Ok(Err(Stopped::Limit(format!("in the machine, {why}"))));
+        return Ok(Err(Stopped::Limit(format!("in the machine, {why}")).into()));
     }
     let run = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
     Ok(Ok(Some(run.context("the run did not end")?)))
+}
+
+/// A run on a double, before its first test.
+pub fn start(
+    subject: &Subject,
+    doubles: &[Vec<u8>],
+    check_memory: bool,
+    judge: Option<Box<Judge>>,
+    pool: &mut Pool,
+) -> Result<Following> {
+    let (setup, inputs) = subject.in_machine_on_bytes(doubles)?;
+    let machine = Machine::new(setup)
+        .map_err(|errno| anyhow!("the program cannot be started: {}", errno.text()))?;
+    let options = Options { relax: Relaxations::NONE, check_memory, judge, ..Options::default() };
+    let mut input = Original::new();
+    for bytes in doubles {
+        input.push(bytes.clone(), Vec::new());
+    }
+    let symbols = Arc::new(Symbols::of_host());
+    Following::start(machine, &inputs, &input.assignment(), symbols, options, pool)
+        .map_err(|errno| anyhow!("the input cannot be followed: {}", errno.text()))
 }
 
 /// Whether a function of this name is on the stack: by its whole name, or by the last part of it.
@@ -115,16 +122,9 @@ fn is_inside(stack: Option<&CallStack>, function: &str) -> bool {
     stack.is_some_and(|stack| stack.frames.iter().any(named))
 }
 
-/// Shows a test: `12  parse (main.c:47)  branch  socket 0: 0-3 "GET "`.
-fn say(
-    number: u64,
-    test: &Test,
-    stack: Option<&CallStack>,
-    support: &Support,
-    subject: &Subject,
-    doubles: &[Vec<u8>],
-) -> Result<()> {
-    let kind = match test.kind {
+/// What kind of test it is, in a word.
+pub fn kind_of(test: &Test) -> &'static str {
+    match test.kind {
         TestKind::Branch => "branch",
         TestKind::Jump => "jump",
         TestKind::Bounds => "bounds",
@@ -134,7 +134,19 @@ fn say(
         TestKind::Fault => "fault",
         TestKind::Summary => "comparison",
         TestKind::Pin(_) => "value",
-    };
+    }
+}
+
+/// Shows a test: `12  parse (main.c:47)  branch  socket 0: 0-3 "GET "`.
+fn say(
+    number: u64,
+    test: &Test,
+    stack: Option<&CallStack>,
+    support: &Support,
+    subject: &Subject,
+    doubles: &[Vec<u8>],
+) -> Result<()> {
+    let kind = kind_of(test);
     let mut line = format!("{number}  {}  {kind}", place(test.address, stack));
     let bytes: Vec<_> = support.iter().collect();
     for run in bytes.chunk_by(|a, b| a.source == b.source && a.offset + 1 == b.offset) {
@@ -151,7 +163,8 @@ fn say(
     Ok(())
 }
 
-fn looked_at(source: &Source, first: u32, last: u32, bytes: &[u8]) -> String {
+/// Bytes of a double that were looked at.
+pub fn looked_at(source: &Source, first: u32, last: u32, bytes: &[u8]) -> String {
     let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
     let rest = if bytes.len() > SHOWN { "…" } else { "" };
     let shown = bytes[..bytes.len().min(SHOWN)].escape_ascii();
@@ -159,7 +172,7 @@ fn looked_at(source: &Source, first: u32, last: u32, bytes: &[u8]) -> String {
 }
 
 /// The innermost function whose source line is known, else the address.
-fn place(address: u64, stack: Option<&CallStack>) -> String {
+pub fn place(address: u64, stack: Option<&CallStack>) -> String {
     let frames = stack.map_or(&[][..], |stack| &stack.frames);
     let own = frames.iter().find(|frame| frame.symbol.is_some() && frame.location.is_some());
     let inner = frames.first().and_then(|frame| frame.symbol.as_ref());

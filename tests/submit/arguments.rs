@@ -85,6 +85,27 @@ fn unpacked(desk: &Desk, report: &str) -> String {
     all
 }
 
+/// What looks like a secret is asked about, without showing it; only a yes tells it.
+#[test]
+fn what_looks_like_a_secret_is_asked_about() {
+    let receiver = Receiver::start();
+    let desk = Desk::at("asked-about", &receiver, "");
+    desk.place.compile("parser", &demanding(3), &[]);
+    desk.place.write("in", b"BUG;Xhosa");
+    let words = ["anonymize", "--algorithm", "relaxed", "-i", "in", "-o", "a.zip"];
+    let words = [&words[..], &["--", "./parser", "--password=Zq7hunterVx", "@@"]].concat();
+    for (typed, told) in [("\r", false), ("no\r", false), ("y\r", true)] {
+        let _ = fs::remove_file(desk.place.path("a.zip"));
+        let asked = "Argument 1 looks like a password";
+        let (seen, exit) = desk.terminal(&words, &[(asked, ""), ("Tell it? [y/N]", typed)]);
+        assert_eq!(exit, 0, "{seen}");
+        let before = seen.split("Tell it?").next().unwrap_or_default();
+        assert!(!before.contains("Zq7hunterVx"), "{before}");
+        assert_eq!(unpacked(&desk, "a.zip").contains("Zq7hunterVx"), told, "{typed:?}");
+    }
+    receiver.finish();
+}
+
 #[track_caller]
 fn has_no_canary(what: &str, all: &str) {
     let all = all.to_lowercase();

@@ -198,6 +198,7 @@ pub fn sample() -> (Report, Vec<Vec<u8>>) {
             ],
         },
         replay: Replay { native: true, check_memory: false, fails_if: None },
+        tells: None,
         leak: Leak::new(32.237_583_6, 3496, Kind::Exact, "exactly 32.24 bits"),
         per_byte: vec![ByteRuns::new(SourceName::File, figures)],
         algorithm: Algorithm { name: "weaken".to_owned(), parameters: BTreeMap::new() },

@@ -1,13 +1,14 @@
 //! `cargo xtask bench`: the tables of `BENCHMARKS.md`, measured on this machine.
 //!
 //! Each table is printed by an example of the crate that it measures, built in release; those of
-//! whole programs are measured by `bench/machine.rs`, `bench/trace.rs` and `bench/long.rs`. With `--write`
+//! whole programs are measured by `bench/machine.rs`, `bench/trace.rs`, `bench/long.rs` and `bench/size.rs`. With `--write`
 //! the tables go into the document, between `<!-- bench:NAME -->` and `<!-- /bench -->`, with the date and
 //! the processor; all other text stays. Nothing passes or fails by a time.
 
 mod long;
 mod machine;
 mod record;
+mod size;
 mod trace;
 
 use std::fs;
@@ -17,7 +18,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
-use crate::files;
+use crate::{files, gui};
 
 const DOCUMENT: &str = "BENCHMARKS.md";
 const END: &str = "<!-- /bench -->";
@@ -54,8 +55,12 @@ enum Bench {
     Trace,
     /// The searches for other paths on long ones
     Long,
+    /// Documents of 1 KB to 50 MB: seconds, memory, leak
+    Size,
     /// Reports a second, a list of a million tickets, and killed servers
     Server,
+    /// Listener calls in a page with the recorder and without
+    Gui,
 }
 
 impl Bench {
@@ -69,7 +74,9 @@ impl Bench {
             Bench::Snapshots => "snapshots",
             Bench::Trace => "trace",
             Bench::Long => "long",
+            Bench::Size => "size",
             Bench::Server => "server",
+            Bench::Gui => "gui",
         }
     }
 
@@ -84,7 +91,9 @@ impl Bench {
             Bench::Snapshots => self.run_example("stunt-machine", "snapshots"),
             Bench::Trace => trace::measure(arguments.angr),
             Bench::Long => long::measure(),
+            Bench::Size => size::measure(),
             Bench::Server => self.run_example("stunt-server", "load"),
+            Bench::Gui => gui::bench(),
         }
     }
 

@@ -8,7 +8,9 @@
 //! has a table of its own.
 
 mod ablate;
+mod documents;
 mod fresh;
+mod gui;
 
 use std::fmt::Write;
 use std::fs::{self, File};
@@ -39,6 +41,12 @@ pub struct Arguments {
     /// What each family of passes and each move is worth: one after the other is left out
     #[arg(long, conflicts_with_all = ["algorithms", "fresh"])]
     ablate: bool,
+    /// Documents of ordinary writers, on which libraries fail, by the default algorithm alone
+    #[arg(long, conflicts_with_all = ["algorithms", "fresh", "ablate"])]
+    documents: bool,
+    /// The user interfaces of subjects/gui
+    #[arg(long, conflicts_with_all = ["algorithms", "fresh", "ablate"])]
+    gui: bool,
     /// Put the table into BENCHMARKS.md
     #[arg(long)]
     write: bool,
@@ -102,6 +110,12 @@ enum Cell {
 pub fn run(arguments: &Arguments) -> Result<()> {
     if arguments.fresh {
         return fresh::run(arguments);
+    }
+    if arguments.documents {
+        return documents::run(&arguments.subject, arguments.write);
+    }
+    if arguments.gui {
+        return gui::run(arguments);
     }
     packages::install(&packages::absent(&["jq".to_string(), "recutils".to_string()]))?;
     subjects::run()?;

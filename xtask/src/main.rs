@@ -11,6 +11,7 @@ mod eval;
 mod files;
 mod fresh;
 mod fuzz;
+mod gui;
 mod packages;
 mod privacy;
 mod sanitize;

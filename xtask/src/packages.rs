@@ -17,6 +17,9 @@ use crate::tools::works;
 /// What builds our own test programs and the subjects; the tables do not name it.
 const BUILDING: [&str; 5] = ["gcc", "g++", "libc6-dev", "make", "zlib1g-dev"];
 
+/// The debugger that talks to ours.
+const DEBUGGING: [&str; 1] = ["gdb"];
+
 /// The real tracker and the real browser that the ticket browser is tested with.
 const SERVING: [&str; 5] =
     ["chromium-headless-shell", "fonts-dejavu-core", "puma", "redmine", "redmine-sqlite"];
@@ -27,7 +30,7 @@ const STORING: [&str; 1] = ["postgresql"];
 /// The packages that the tables of programs name, and what builds and serves, in order.
 pub fn of_tables() -> Result<Vec<String>> {
     let root = files::root();
-    let fixed = BUILDING.iter().chain(&SERVING).chain(&STORING);
+    let fixed = BUILDING.iter().chain(&DEBUGGING).chain(&SERVING).chain(&STORING);
     let mut packages: BTreeSet<String> = fixed.map(ToString::to_string).collect();
     for path in files::all(&root)? {
         if files::has_extension(&path, "table") {

@@ -31,6 +31,9 @@ const TESTS: [&str; 12] = [
     "invalid_bytes_are_invalid",
 ];
 
+/// The seed of the first program that is followed.
+const FIRST: u64 = 1000;
+
 /// How much to compare.
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -40,6 +43,9 @@ pub struct Arguments {
     /// Only the forms whose codes contain this
     #[arg(long, default_value = "")]
     form: String,
+    /// Instead, follow this many programs of random instructions with symbolic registers and signals
+    #[arg(long, value_name = "PROGRAMS")]
+    following: Option<u64>,
     /// Do again what was done before
     #[arg(long)]
     again: bool,
@@ -47,6 +53,9 @@ pub struct Arguments {
 
 /// Compares, and stops at the first family with a difference.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some(programs) = arguments.following {
+        return following(programs);
+    }
     let record = record(arguments)?;
     if arguments.again && record.exists() {
         fs::remove_file(&record).with_context(|| format!("removing {}", record.display()))?;
@@ -83,6 +92,24 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             .with_context(|| format!("writing {}", record.display()))?;
     }
     Ok(())
+}
+
+/// Follows random programs, with seeds behind those of the ordinary tests. The development profile is the
+/// one that looks at overflows and widths.
+fn following(programs: u64) -> Result<()> {
+    let last = (FIRST + programs).to_string();
+    let first = FIRST.to_string();
+    let step = Step::cargo(
+        "following",
+        &["test", "-p", "stunt-machine", "--test=symbolic", "--", "--random", &first, &last],
+    );
+    step.run()?;
+    step.quote("mistakes in programs")?;
+    let words =
+        ["nextest", "run", "-p", "stunt-machine", "--test=execution", "-E", "test(/^turns::/)"];
+    let turns = Step::cargo("turns", &words).with("STUNT_TURNS", "48");
+    turns.run()?;
+    turns.quote("tests run:")
 }
 
 /// Where it is written down what has been compared.

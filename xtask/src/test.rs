@@ -5,7 +5,7 @@
 use anyhow::{Context, Result};
 
 use crate::step::{Step, report};
-use crate::{subjects, tidy, tools};
+use crate::{gui, subjects, tidy, tools};
 
 /// Installs what is absent, then runs all checks; stops at the first that fails.
 pub fn run() -> Result<()> {
@@ -20,6 +20,7 @@ pub fn run() -> Result<()> {
         .with("RUSTDOCFLAGS", "-Dwarnings")
         .run()?;
     deny(tools.deny)?;
+    gui::test()?;
     subjects::run()?;
     let test =
         Step::cargo("test", &["nextest", "run", "--workspace", "--no-fail-fast", "--color=never"]);

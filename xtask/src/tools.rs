@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::step::Step;
-use crate::{files, packages};
+use crate::{files, gui, packages};
 
 /// What the tests need to know about the tools.
 pub struct Tools {
@@ -40,6 +40,7 @@ pub fn prepare() -> Result<Tools> {
     }
     let python = prepare_python()?;
     let axe = prepare_axe()?;
+    gui::prepare()?;
     Ok(Tools { python, axe, deny: works(&["cargo", "deny", "--version"]) })
 }
 

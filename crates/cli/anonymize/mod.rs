@@ -1,119 +1,89 @@
 //! `stunt anonymize`: from a crash on a private input to a double that may be sent.
 //!
-//! The program is run natively to see how it fails, followed in the machine to find what the
-//! failure asks of the input, and run natively again on every double, which must fail in the same
-//! way. What is not proved is not handed out. Text of the original run goes nowhere.
+//! Flags, calls and print: the job itself is done by `stunt-anonymize`, in a worker that is guarded.
 
-mod assemble;
-mod base;
-mod blackbox;
 mod guarded;
-mod in_machine;
-mod job;
-mod natively;
-mod nearness;
-mod needed;
-mod on_path;
-mod oracle;
-mod other_path;
-mod owner;
-mod proof;
-mod readable;
-mod reduced;
-mod stage;
-mod starts;
-mod weakening;
 mod words;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use stunt_machine::symbolic::Relaxations;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use stunt_anonymize::{
+    Method, Options, PathSearch, Refusal, Relaxation, Resize, USUAL_REMAINS, USUAL_SHARE, parts,
+};
 use stunt_record::{State, Store};
-use stunt_report::{Report, store_archive};
+use stunt_report::store_archive;
+use stunt_subject::{FailsIf, Stopped, Subject, whole};
 
-use crate::arguments::Why;
-use crate::fails_if::FailsIf;
+use crate::explain;
 use crate::incident;
-use crate::interrupt;
 use crate::outcome::{self, Outcome};
-use crate::subject::{self, Subject};
+use crate::subject;
 
-use guarded::{Answer, guarded};
-pub use job::Found;
-use job::{Conditions, Halt, Job};
-use owner::ForOwner;
-pub use stage::Stage;
+use guarded::{Answer, answer};
 pub use words::to_json;
 
-/// How the double is found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum Choice {
-    /// What is left of the relaxed path condition when everything is gone that the failure does
-    /// not need, as real runs show it; a random input that satisfies it and fails
-    Weaken,
-    /// A random solution of the relaxed path condition
-    Relaxed,
-    /// A random solution of the path condition as it is (Castro et al.)
-    Castro,
-    /// The solution of the relaxed path condition that differs most (Camouflage)
-    Camouflage,
-    /// All paths to the failure, for small programs: the least that any double must reveal
-    Mpp,
-    /// Another path by a bounded random walk (REAP)
-    ReapBrw,
-    /// Another path by bounded, adaptive and greedy detours (REAP)
-    ReapBag,
-    /// Another path by detours that share few bytes with the original (the earlier REAP)
-    ReapRm,
-    /// Another path by searches for the least leaking one (RESPA)
-    Respa,
-    /// Like weaken, without the machine: for scripts and whatever else can be run
-    Blackbox,
-}
+/// Values of a flag: what each means, its name, and what `--help` says of it.
+type Values<T> = &'static [(T, &'static str, &'static str)];
 
-impl Choice {
-    fn name(self) -> &'static str {
-        match self {
-            Choice::Weaken => "weaken",
-            Choice::Relaxed => "relaxed",
-            Choice::Castro => "castro",
-            Choice::Camouflage => "camouflage",
-            Choice::Mpp => "mpp",
-            Choice::ReapBrw => "reap-brw",
-            Choice::ReapBag => "reap-bag",
-            Choice::ReapRm => "reap-rm",
-            Choice::Respa => "respa",
-            Choice::Blackbox => "blackbox",
-        }
-    }
-}
+const METHODS: Values<Method> = &[
+    (
+        Method::Weaken,
+        "weaken",
+        "What is left of the relaxed path condition when everything is gone that the failure does not \
+         need, as real runs show it; a random input that satisfies it and fails",
+    ),
+    (Method::Relaxed, "relaxed", "A random solution of the relaxed path condition"),
+    (Method::Castro, "castro", "A random solution of the path condition as it is (Castro et al.)"),
+    (
+        Method::Camouflage,
+        "camouflage",
+        "The solution of the relaxed path condition that differs most (Camouflage)",
+    ),
+    (
+        Method::Mpp,
+        "mpp",
+        "All paths to the failure, for small programs: the least that any double must reveal",
+    ),
+    (Method::ReapBrw, "reap-brw", "Another path by a bounded random walk (REAP)"),
+    (Method::ReapBag, "reap-bag", "Another path by bounded, adaptive and greedy detours (REAP)"),
+    (
+        Method::ReapRm,
+        "reap-rm",
+        "Another path by detours that share few bytes with the original (the earlier REAP)",
+    ),
+    (Method::Respa, "respa", "Another path by searches for the least leaking one (RESPA)"),
+    (
+        Method::Blackbox,
+        "blackbox",
+        "Like weaken, without the machine: for scripts and whatever else can be run",
+    ),
+];
 
-/// A relaxation, by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum Relaxation {
-    /// Comparisons of strings and memory
-    Comparisons,
-    /// Conditions of several clauses
-    Clauses,
-    /// Jumps through tables
-    Switches,
-    /// Reads from constant tables, and accesses to one of a few places
-    Reads,
-}
+const RELAXATIONS: Values<Relaxation> = &[
+    (Relaxation::Comparisons, "comparisons", "Comparisons of strings and memory"),
+    (Relaxation::Clauses, "clauses", "Conditions of several clauses"),
+    (Relaxation::Switches, "switches", "Jumps through tables"),
+    (Relaxation::Reads, "reads", "Reads from constant tables, and accesses to one of a few places"),
+];
 
-/// How long a double is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-enum Resize {
-    /// Short, or filled up to the original's length, whichever reveals less
-    Auto,
-    /// Short
-    Always,
-    /// It has the length of the original
-    Never,
+const RESIZES: Values<Resize> = &[
+    (Resize::Auto, "auto", "Short, or filled up to the original's length, whichever reveals less"),
+    (Resize::Always, "always", "Short"),
+    (Resize::Never, "never", "It has the length of the original"),
+];
+
+/// Reads one of the values of a flag.
+fn one_of<T: Copy + Send + Sync>(values: Values<T>) -> impl TypedValueParser<Value = T> {
+    let all = values.iter().map(|(_, name, help)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(all).try_map(move |given| {
+        let named = values.iter().find(|(_, name, _)| *name == given);
+        named.map(|(value, ..)| *value).context("one of the possible values")
+    })
 }
 
 /// How far from the original's path to look.
@@ -169,10 +139,10 @@ pub struct Arguments {
     #[command(flatten)]
     subject: subject::Arguments,
     /// How the double is found
-    #[arg(long, value_enum, default_value_t = Choice::Weaken)]
-    algorithm: Choice,
+    #[arg(long, value_parser = one_of(METHODS), default_value = "weaken")]
+    algorithm: Method,
     /// Do without a relaxation, to see its worth; may be given several times
-    #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long, value_parser = one_of(RELAXATIONS), value_name = "NAME", value_delimiter = ',')]
     no_relax: Vec<Relaxation>,
     /// Stop at the first invalid access to memory: blocks of the heap have red zones, freed ones are
     /// not used again, canaries on the stack are watched. A double then needs the same check to fail
@@ -201,9 +171,9 @@ pub struct Arguments {
     /// weaken, blackbox: how long the double is; the figure counts its length, too
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(RESIZES),
         value_name = "WHEN",
-        default_value_t = Resize::Auto,
+        default_value = "auto",
         num_args = 0..=1,
         default_missing_value = "always",
         require_equals = true
@@ -217,12 +187,20 @@ pub struct Arguments {
     runs: u32,
     /// The most that a double may tell of the original, in percent of it: above that nothing is handed
     /// out. Counted are the figure, and the original's bytes that are more than chance gives
-    #[arg(long, value_name = "PERCENT", default_value_t = nearness::USUAL, value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "PERCENT", default_value_t = USUAL_SHARE, value_parser = clap::value_parser!(u8).range(0..=100))]
     max_share: u8,
+    /// The most of the original's different words and numbers that may stand in a double, in percent: above that
+    /// nothing is handed out. Words that the program itself has do not count. If nothing is said, 10 for weaken and
+    /// blackbox; the others keep to a path and to its words, and have no limit
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    accept_remains: Option<u8>,
     /// Make a double although the program fails in the same way on harmless inputs, an empty one among
     /// them: then the failure does not come from the input, and a double proves nothing
     #[arg(long)]
     even_if_any_input_fails: bool,
+    /// A public document: what the double has of it tells little. `stunt explain` needs the same ones
+    #[arg(long, value_name = "FILE")]
+    example: Vec<PathBuf>,
     /// Repeat a run; without it the randomness is fresh, as it should be for a real double
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -235,50 +213,44 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What is run.
-    pub fn subject(&self) -> &subject::Arguments {
-        &self.subject
+    /// What they ask of a job.
+    fn options(&self, subject: &Subject) -> Result<Options> {
+        let search = &self.search;
+        let usual_remains = if self.algorithm.weakens() { USUAL_REMAINS } else { 100 };
+        Ok(Options {
+            method: self.algorithm,
+            no_relax: self.no_relax.clone(),
+            check_memory: self.check_memory,
+            fails_if: self.fails_if.clone(),
+            time: self.time.map(Duration::from_secs),
+            effort: self.effort,
+            paths: PathSearch {
+                nodes: search.nodes,
+                max_detour: search.max_detour,
+                attempts: search.attempts,
+                detours: search.detours,
+                radius: search.radius.0,
+                as_is: search.as_is,
+                hide_time: search.hide_time.map(Duration::from_secs),
+            },
+            canonical: self.canonical,
+            resize: self.resize,
+            without: self.without.clone(),
+            runs: self.runs,
+            max_share: self.max_share,
+            accept_remains: self.accept_remains.unwrap_or(usual_remains),
+            even_if_any_input_fails: self.even_if_any_input_fails,
+            seed: self.seed,
+            examples: explain::examples(&self.example)?,
+            tell: self.subject.wishes(subject)?,
+        })
     }
+}
 
-    /// Whether the double may be shorter. Algorithms that keep to a path keep to a length.
-    fn resize(&self) -> Resize {
-        match self.algorithm {
-            Choice::Weaken | Choice::Blackbox if !self.canonical => self.resize,
-            _ => Resize::Never,
-        }
-    }
-
-    /// How long a search may take, if nothing is said.
-    fn usual_time(&self) -> Duration {
-        job::USUAL_TIME
-    }
-
-    /// Whether the program may be a script: not if it has to be followed.
-    fn runs_scripts(&self) -> bool {
-        matches!(self.algorithm, Choice::Weaken | Choice::Blackbox)
-    }
-
-    fn relaxations(&self) -> Relaxations {
-        let mut relax = match self.algorithm {
-            Choice::Castro => Relaxations::NONE,
-            Choice::Weaken | Choice::Relaxed | Choice::Camouflage | Choice::Blackbox => {
-                Relaxations::ALL
-            }
-            // Clauses take back tests that were made, which a walk over paths cannot.
-            Choice::Mpp | Choice::ReapBrw | Choice::ReapBag | Choice::ReapRm | Choice::Respa => {
-                Relaxations::STEPWISE
-            }
-        };
-        for without in &self.no_relax {
-            match without {
-                Relaxation::Comparisons => relax.comparisons = false,
-                Relaxation::Clauses => relax.clauses = false,
-                Relaxation::Switches => relax.switches = false,
-                Relaxation::Reads => relax.reads = false,
-            }
-        }
-        relax
-    }
+/// What is printed.
+struct Print {
+    json: bool,
+    stats: bool,
 }
 
 /// Runs the command.
@@ -299,12 +271,15 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         (None, None) => PathBuf::from("stunt-report.zip"),
     };
     check_place(&output)?;
-    let subject = Subject::new(&arguments.subject, arguments.runs_scripts())?;
-    let Answer { archive, text } = match guarded(arguments, &subject, &output)? {
+    // Where no file is the program itself, a way without a path is always left.
+    let subject = subject::of(&arguments.subject, arguments.algorithm.weakens())?;
+    let options = arguments.options(&subject)?;
+    let print = Print { json: arguments.json, stats: arguments.stats };
+    let Answer { archive, text } = match answer(&options, &print, &subject, &output)? {
         Ok(answer) => answer,
         Err(outcome) => return Ok(outcome),
     };
-    interrupt::whole(|| store_archive(&archive, &output)).context("the report was not written")?;
+    whole(|| store_archive(&archive, &output)).context("the report was not written")?;
     if let Some(mut kept) = incident {
         if arguments.output.is_none() {
             // All of an incident is for its owner alone, until it is sent.
@@ -314,11 +289,6 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     outcome::print(text.as_bytes())?;
     Ok(Outcome::Done)
-}
-
-/// What a search can do without, and what each is for.
-fn parts() -> impl Iterator<Item = (&'static str, &'static str)> {
-    stunt_reduce::FAMILIES.into_iter().chain(stunt_search::weaken::MOVES)
 }
 
 /// Whether a report can go there, as far as that can be told before there is one.
@@ -336,109 +306,35 @@ fn check_place(output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A double and its report.
-pub struct Made {
-    /// What may leave this machine.
-    pub report: Report,
-    /// How it was found.
-    pub found: Found,
-    /// The figures beside the original, which may not.
-    pub owner: ForOwner,
-    /// The arguments that the report hides, by their numbers on the command line, and why.
-    pub hidden: Vec<(usize, Why)>,
-}
-
-impl Made {
-    /// What can be told about it.
-    pub fn told(&self) -> Account<'_> {
-        let Made { report, found, owner, hidden } = self;
-        Account { report, found, owner, hidden }
-    }
-}
-
-/// What can be told about a double.
-#[derive(Clone, Copy)]
-pub struct Account<'a> {
-    report: &'a Report,
-    found: &'a Found,
-    owner: &'a ForOwner,
-    hidden: &'a [(usize, Why)],
-}
-
-/// A double that reveals more than this share of the original is hardly worth its name.
-const NEARLY_ALL: f64 = 0.9;
-
-/// Says so if a double is nearly the original. Of a shorter one it is not said: the report would tell how
-/// long the original is at most.
-fn warn(subject: &Subject, found: &mut Found) {
-    let all = 8.0 * subject.original.hidden().len() as f64;
-    if !found.is_shorter && found.drawn.measured.total.upper() > NEARLY_ALL * all {
-        found.notes.push(
-            "This double reveals nearly all of the original: what the program computes from it could \
-             not be solved otherwise. Look at it before you send it."
-                .to_owned(),
+/// Says why there is no double. What it means for whoever called is the exit code.
+pub fn refused(refusal: &Refusal) -> Outcome {
+    eprintln!("stunt: {refusal}");
+    if refusal.only_watched() > 0 {
+        eprintln!(
+            "stunt: doubles that failed only while they were watched, and not when they were started \
+             plainly: {}",
+            refusal.only_watched()
         );
     }
-}
-
-/// Makes a double and its report, in this process. Nothing is written.
-pub fn make(arguments: &Arguments, subject: &Subject) -> Result<Result<Made, Outcome>> {
-    make_by(arguments, subject, Conditions::none())
-}
-
-fn make_by(
-    arguments: &Arguments,
-    subject: &Subject,
-    conditions: Conditions,
-) -> Result<Result<Made, Outcome>> {
-    if arguments.resize == Resize::Always && arguments.resize() != Resize::Always {
-        bail!(
-            "--resize is for --algorithm weaken and blackbox: others keep to a path, and so to a length"
-        );
-    }
-    let begun = Instant::now();
-    let mut job = Job::new(arguments, subject, conditions);
-    let invalid = if arguments.check_memory { job.invalid_access()? } else { Ok(None) };
-    let invalid = match invalid {
-        Ok(invalid) => invalid,
-        Err(halt) => return Ok(Err(job.halt(halt))),
-    };
-    let failure = match invalid {
-        Some(failure) => failure,
-        None => match job.original_failure()? {
-            Ok(failure) => failure,
-            Err(outcome) => return Ok(Err(outcome)),
-        },
-    };
-    if let Err(halt) = job.control(&failure)? {
-        return Ok(Err(job.halt(halt)));
-    }
-    job.known();
-    let found = match job.find(&failure)? {
-        Ok(found) => found,
-        Err(halt) => return Ok(Err(job.halt(halt))),
-    };
-    // One that is the original by chance is as good as any other: to draw again would tell something.
-    if let Some(why) = job.too_near(&found) {
-        return Ok(Err(job.halt(Halt { outcome: Outcome::Unproved, why })));
-    }
-    let telling = job.tell(&failure, &found)?;
-    job.seconds.total = begun.elapsed().as_secs_f64();
-    job.progress.finish();
-    let report = job.report(&telling, &found)?;
-    let owner = job.for_owner(&report, &found);
-    Ok(Ok(Made { report, found, owner, hidden: telling.hidden }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::parts;
-
-    #[test]
-    fn what_can_be_left_out_has_one_name_each() {
-        let mut names: Vec<&str> = parts().map(|(name, _)| name).collect();
-        names.sort_unstable();
-        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-        assert!(!names.contains(&"list"));
+    match refusal {
+        Refusal::NoFailure { .. } | Refusal::NotAsRecorded { .. } | Refusal::OnlyWatched { .. } => {
+            Outcome::NoFailure
+        }
+        Refusal::Stopped(Stopped::Limit(_)) => Outcome::Limit,
+        Refusal::Stopped(Stopped::Unsupported(_)) | Refusal::OtherInMachine { .. } => {
+            Outcome::Unsupported
+        }
+        // It is stunt that cannot go on: nothing was found out about doubles.
+        Refusal::Uncontained { why } if !why.is_empty() => Outcome::Unsupported,
+        Refusal::OnlyUnwatched { .. }
+        | Refusal::Unsteady(..)
+        | Refusal::AnyInput(_)
+        | Refusal::Uncontained { .. }
+        | Refusal::Unproved { .. }
+        | Refusal::UnprovedAlone { .. }
+        | Refusal::IsOriginal
+        | Refusal::TellsTooMuch { .. }
+        | Refusal::TooMuchRemains { .. }
+        | Refusal::TooAlike { .. } => Outcome::Unproved,
     }
 }

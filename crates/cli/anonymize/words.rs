@@ -1,17 +1,16 @@
 //! What `stunt anonymize` prints: a summary in words, JSON for programs, figures of the run.
 
 use serde_json::{Value, json};
+use stunt_anonymize::{Account, ForOwner, Found, Remains, Searched, Seconds};
+use stunt_leakage::Bits;
 use stunt_report::{Draw, summary, visible};
+use stunt_subject::in_words as place_in_words;
 use stunt_unwind::stack::Symbols;
-
-use super::Account;
-use super::job::Found;
-use super::owner::{ForOwner, Seconds};
-use super::readable::Readable;
-use crate::place;
 
 /// How many places are listed where values were fixed.
 const MOST_PLACES: usize = 20;
+/// So many words and numbers are listed.
+const MOST_WORDS: usize = 40;
 /// So much is shown of a stretch that can be read.
 const MOST_CHARACTERS: usize = 60;
 
@@ -22,10 +21,11 @@ pub fn to_json(made: &Account<'_>, path: Option<&str>) -> Value {
         "failure": report.failure,
         "input": { "bytes": owner.bytes },
         "double": { "bytes": report.bytes() },
+        "tells": report.tells,
         "leak": owner.leak,
         "original_path_leak": owner.original_path_leak,
         "residue_percent": owner.residue_percent,
-        "readable": { "bytes": owner.readable.bytes, "of": owner.readable.of },
+        "remains": remains(&owner.remains),
         "verified": report.verified,
         "algorithm": report.algorithm.name,
         "uniform": report.draw == Draw::Uniform,
@@ -34,7 +34,7 @@ pub fn to_json(made: &Account<'_>, path: Option<&str>) -> Value {
         "pins_by_reason": owner.pins,
         "instructions": owner.instructions,
         "seconds": seconds(&owner.seconds),
-        "search": found.facts,
+        "search": searched(&found.searched),
         "summary": in_words(made),
         "notes": notes(made).collect::<Vec<_>>(),
         "command": report.command_line(),
@@ -43,11 +43,38 @@ pub fn to_json(made: &Account<'_>, path: Option<&str>) -> Value {
     })
 }
 
-/// What can be read of the original, with the longest stretches: they are the double's, too.
+/// What of the original stands in the double, for programs of its owner.
+fn remains(remains: &Remains) -> Value {
+    json!({
+        "words": remains.words,
+        "of_words": remains.of_words,
+        "numbers": remains.numbers,
+        "of_numbers": remains.of_numbers,
+        "percent": (remains.percent() * 100.0).round() / 100.0,
+        "bytes": remains.bytes,
+        "of": remains.of,
+    })
+}
+
+/// What can be read of the original: words and numbers, and the longest stretches. They are the double's, too.
 fn readable(owner: &ForOwner) -> String {
-    let Readable { bytes, of, stretches } = &owner.readable;
+    let Remains { words, of_words, numbers, of_numbers, bytes, of, stretches, .. } = &owner.remains;
+    let mut text = String::new();
+    for (found, all, what) in [(words, of_words, "words"), (numbers, of_numbers, "numbers")] {
+        if found.is_empty() {
+            continue;
+        }
+        let some: Vec<_> = found.iter().take(MOST_WORDS).map(|word| visible(word)).collect();
+        let more = found.len().saturating_sub(MOST_WORDS);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        text += &format!(
+            "Of the original's {all} different {what}, {} stand in it: {}{more}.\n",
+            found.len(),
+            some.join(", ")
+        );
+    }
     if *bytes == 0 {
-        return "No stretch of the original can be read in it.\n".to_owned();
+        return text + "No stretch of the original can be read in it.\n";
     }
     let cut = |stretch: &Vec<u8>| {
         let text: String = String::from_utf8_lossy(stretch).chars().take(MOST_CHARACTERS).collect();
@@ -55,7 +82,7 @@ fn readable(owner: &ForOwner) -> String {
         format!("  {}{more}\n", visible(&text))
     };
     let lines: String = stretches.iter().map(cut).collect();
-    format!(
+    text + &format!(
         "Of the original's content, {bytes} of {of} bytes can be read in it, in stretches such as\n{lines}"
     )
 }
@@ -88,6 +115,9 @@ fn in_words(made: &Account<'_>) -> String {
 pub fn to_text(made: &Account<'_>, path: &str) -> String {
     let Account { report, owner, .. } = *made;
     let mut text = format!("The program fails with {}.\n", report.failure.words);
+    if let Some(tells) = report.tells_sentence() {
+        text += &format!("{tells}\n");
+    }
     text += &format!("The double {}\n", in_words(made));
     if let Some(leak) = &owner.original_path_leak {
         text += &format!(
@@ -116,47 +146,73 @@ pub fn to_text(made: &Account<'_>, path: &str) -> String {
     text
 }
 
-/// What a search over paths did: whether its path leads to itself may not be known.
-fn search(found: &Found) -> Option<String> {
-    let number = |name: &str| found.facts.get(name).and_then(Value::as_u64);
-    let (nodes, hybrid) = (number("nodes")?, number("hybrid")?);
-    let mut text = format!("search: {nodes} tests made");
-    for (name, words) in
-        [("paths", "failing paths"), ("attempts", "attempts"), ("lost", "paths lost")]
-    {
-        text += &format!(", {} {words}", number(name).unwrap_or(0));
+/// What a search took and found, by name.
+fn searched(searched: &Searched) -> Value {
+    let bits = |bits: Bits| json!({ "bits": bits.value(), "kind": bits.kind() });
+    match searched {
+        Searched::Nothing => json!({}),
+        Searched::Weakened { runs, kept, all, share, gaps, .. } => json!({
+            "runs": runs,
+            "conditions": { "kept": kept, "all": all },
+            "share": { "failed": share.hits, "of": share.runs },
+            "gaps": gaps,
+        }),
+        Searched::Paths { found, is_from_original } => json!({
+            "nodes": found.statistics.nodes,
+            "paths": found.statistics.paths,
+            "attempts": found.statistics.attempts,
+            "spa": found.statistics.spa,
+            "hybrid": found.statistics.hybrid,
+            "suspected": found.statistics.suspected,
+            "lost": found.statistics.lost,
+            "complete": found.complete,
+            "fixed_point": found.fixed_point.filter(|_| *is_from_original),
+            "by_path": found.by_path && *is_from_original,
+            "chosen_path_leak": bits(found.chosen().leak()),
+        }),
     }
-    if let Some(spa) = number("spa").filter(|&spa| spa > 0) {
-        let suspected = number("suspected").unwrap_or(0);
-        let fixed = match found.facts.get("fixed_point").and_then(Value::as_bool) {
+}
+
+/// What a search over paths did: whether its path leads to itself may not be known.
+fn walked(found: &Found) -> Option<String> {
+    let Searched::Paths { found, is_from_original } = &found.searched else { return None };
+    let statistics = &found.statistics;
+    let mut text = format!(
+        "search: {} tests made, {} failing paths, {} attempts, {} paths lost",
+        statistics.nodes, statistics.paths, statistics.attempts, statistics.lost
+    );
+    if statistics.spa > 0 {
+        let fixed = match found.fixed_point.filter(|_| *is_from_original) {
             Some(true) => "yes",
             Some(false) => "no",
             None => "unknown",
         };
         text += &format!(
-            "\nsearch: SPA invoked {spa} times, HYBRID {hybrid} times, {suspected} nodes suspected\n\
-             search: the path leads to itself: {fixed}"
+            "\nsearch: SPA invoked {} times, HYBRID {} times, {} nodes suspected\n\
+             search: the path leads to itself: {fixed}",
+            statistics.spa, statistics.hybrid, statistics.suspected
         );
     }
-    let complete = found.facts.get("complete").and_then(Value::as_bool) == Some(true);
-    text += if complete { "\nsearch: came to its end" } else { "\nsearch: was ended" };
+    text += if found.complete { "\nsearch: came to its end" } else { "\nsearch: was ended" };
     Some(text)
 }
 
 pub fn statistics(found: &Found) {
-    if let Some(search) = search(found) {
+    if let Some(search) = walked(found) {
         eprintln!("{search}");
     }
-    let followed = &found.followed;
-    eprintln!("instructions: {} ({} with terms)", followed.instructions, followed.followed);
-    eprintln!("tests: {}", followed.tests.len());
+    let tests = found.origin.tests();
+    let run = found.origin.run();
+    let (instructions, followed) = run.map_or((0, 0), |run| (run.instructions, run.followed));
+    eprintln!("instructions: {instructions} ({followed} with terms)");
+    eprintln!("tests: {}", tests.len());
     let mut places = std::collections::BTreeMap::new();
-    for test in &followed.tests {
+    for test in tests {
         if let stunt_path::TestKind::Pin(why) = test.kind {
             *places.entry((why, test.address)).or_insert(0u64) += 1;
         }
     }
-    let by_reason = followed.pins();
+    let by_reason = found.origin.pins();
     let reasons: Vec<String> =
         by_reason.iter().map(|(why, count)| format!("{why} {count}")).collect();
     let reasons =
@@ -166,13 +222,13 @@ pub fn statistics(found: &Found) {
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     for ((why, address), count) in places.iter().take(MOST_PLACES) {
-        let frame = symbols.at(*address, &followed.modules);
-        eprintln!("pin: {why} at {}: {count}", place::in_words(&frame));
+        let frame = symbols.at(*address, run.map_or(&[], |run| &run.modules));
+        eprintln!("pin: {why} at {}: {count}", place_in_words(&frame));
     }
     if let Some(more) = places.len().checked_sub(MOST_PLACES).filter(|&more| more > 0) {
         eprintln!("pin: and at {more} other places");
     }
-    for call in &followed.missing {
+    for call in run.into_iter().flat_map(|run| &run.missing) {
         eprintln!("missing system call: {} (first at {})", call.name, call.place);
     }
 }

@@ -22,15 +22,13 @@ use stunt_parcel::Digest;
 use stunt_parcel::messages::{KnownDouble, is_signature};
 use stunt_path::Ending;
 use stunt_report::{Limits, Opened, Report, SourceName, visible};
+use stunt_subject::{Confined, Error, Stopped, Subject, run_double};
 
 use super::rehearsal::{ask_of, count_of};
 use super::screen::paragraph;
 use super::terminal::{self, Answer};
 use super::{Consent, Job};
-use crate::confined::Confined;
-use crate::follow::{Stopped, run_double};
 use crate::replay::{Agreement, Expected};
-use crate::subject::Subject;
 use crate::variables;
 
 /// The longest that a program is run on the server's double, whatever a run may take otherwise.
@@ -110,7 +108,7 @@ impl Job<'_> {
 
     /// How long the program may run on the server's double.
     fn patience(&self) -> Duration {
-        self.arguments.limits.timeout().min(PATIENCE)
+        self.arguments.limits.of_runs().timeout.min(PATIENCE)
     }
 
     /// Says what asking tells, and asks whether it may.
@@ -273,7 +271,7 @@ fn run(
     let report = &opened.report;
     let expected = Expected::of(report)?;
     let confined = Confined::new(&program);
-    let mut subject = Subject::of_report(opened, program, words, limits)?;
+    let mut subject = Subject::of_report(opened, program, words, limits.of_runs())?;
     subject.confine(confined, patience);
     let contained = containment().iter().all(|(_, there)| *there);
     let loads = report.sources.iter().any(
@@ -281,21 +279,24 @@ fn run(
     );
     let in_machine = report.replay.check_memory || !report.replay.native || !contained || loads;
     let run = if in_machine {
-        match run_double(&subject, &opened.doubles, report.replay.check_memory)? {
-            Ok(run) => run,
-            Err(Stopped::Unsupported(what) | Stopped::Limit(what)) => {
+        match run_double(&subject, &opened.doubles, report.replay.check_memory) {
+            Err(Error::Stopped(Stopped::Unsupported(what) | Stopped::Limit(what))) => {
                 return Ok(Here::No(format!("its double could not be tried here: {what}")));
             }
+            run => run?,
         }
     } else {
         let mut command = subject.on_candidate(&opened.doubles);
         command.copied = Copied::Never;
-        subject.native().run(&command)?
+        let native = subject.native();
+        let run = native.run(&command)?;
+        subject.texts.learn(native.executed());
+        run
     };
     if run.ending == Ending::TimedOut {
         return Ok(Here::No(SLOW.to_owned()));
     }
-    Ok(match expected.compare(&run) {
+    Ok(match expected.compare(&run, &subject.texts) {
         Agreement::Same => Here::Same,
         Agreement::SameInAnotherBuild => {
             Here::No("the program here is another build, so its double proves nothing".to_owned())

@@ -50,6 +50,9 @@ pub fn text(sending: &Sending<'_>, all: bool, style: Style) -> String {
         let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }
     heading(&mut text, "What it reveals about your input");
+    if let Some(tells) = report.tells_sentence() {
+        paragraph(&mut text, &tells);
+    }
     paragraph(&mut text, &format!("It {}", visible(&report.summary())));
     if let Draw::NotUniform { why } = &report.draw {
         let caution = format!("It was not drawn uniformly: {}.", visible(why));

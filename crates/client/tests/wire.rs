@@ -98,7 +98,7 @@ fn a_request_is_what_it_says_it_is() {
     receiver.state().token = Some("s3cret".to_owned());
     let client = Client::of("head", &receiver, "token = \"s3cret\"\n");
     let agent = Agent::new(&Network::of(&client.settings, &client.destination)).unwrap();
-    let sealed = seal(b"no report", &receiver.identity.recipient(), None).unwrap();
+    let sealed = seal(b"no report", &receiver.identity.recipient(), None, None).unwrap();
     receiver.state().doubles.insert("b1946ac92492".to_owned(), b"file".to_vec());
     let requests = [
         Request::ask(&client.destination, &question()),

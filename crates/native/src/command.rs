@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stunt_path::Connection;
+use stunt_path::{Connection, InputNames};
 
 use crate::contain::Containment;
 
@@ -96,6 +96,8 @@ pub struct Command {
     pub connections: Vec<Connection>,
     /// Files for this run alone; [`Command::place`] stands for their paths.
     pub files: Vec<InputFile>,
+    /// What the files of the input are called, wherever they are.
+    pub inputs: InputNames,
     /// Whether it may do what its user may.
     pub containment: Containment,
     /// What a contained run may read beside its own folder, in files and below folders: the program
@@ -128,6 +130,7 @@ impl Command {
             fixed_addresses: false,
             connections: Vec::new(),
             files: Vec::new(),
+            inputs: InputNames::default(),
             containment: Containment::Free,
             reads: None,
             scripts: false,

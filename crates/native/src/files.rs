@@ -3,6 +3,7 @@
 //! Always holds: a file is read again if it has changed; a stack is named once for all runs that
 //! have it. What is kept is bounded, and holds nothing of any input but addresses in modules.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
@@ -13,6 +14,12 @@ use stunt_unwind::failure::{PanicSite, Scene, panic_site, rethrow_ranges, throw_
 use stunt_unwind::stack::{
     CallStack, End, Limits, Mapping, Module, ModuleSource, Symbols, Thread, Trust, Walk,
 };
+
+use crate::process;
+use crate::texts::Executed;
+
+/// Programs that are noted: tools of a build may run thousands.
+const EXECUTED: usize = 64;
 
 /// Stacks that are kept.
 const STACKS: usize = 4096;
@@ -58,6 +65,7 @@ pub struct Files {
     symbols: Symbols,
     known: Mutex<FxHashMap<String, Known>>,
     stacks: Mutex<FxHashMap<Steps, Arc<CallStack>>>,
+    executed: Mutex<BTreeSet<Executed>>,
 }
 
 impl Default for Files {
@@ -74,6 +82,22 @@ impl Files {
             symbols: Symbols::new(Box::new(|path| fs::read(path).ok().map(Into::into))),
             known: Mutex::default(),
             stacks: Mutex::default(),
+            executed: Mutex::default(),
+        }
+    }
+
+    /// Programs that runs have executed, the first of them.
+    #[must_use]
+    pub fn executed(&self) -> Vec<Executed> {
+        let executed = self.executed.lock().unwrap_or_else(PoisonError::into_inner);
+        executed.iter().cloned().collect()
+    }
+
+    /// A process has just begun to execute its program.
+    pub fn executes(&self, process: i32) {
+        let mut executed = self.executed.lock().unwrap_or_else(PoisonError::into_inner);
+        if executed.len() < EXECUTED {
+            executed.extend(process::executed(process));
         }
     }
 

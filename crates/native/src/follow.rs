@@ -40,8 +40,15 @@ const FAILS: [i32; 8] = [
     libc::SIGSYS,
 ];
 
+/// What shells add to the number of the signal that killed a command, for a status of their own.
+const BY_SIGNAL: u8 = 128;
+
+/// The processes of a run that has connections, and what is known of those that were forked.
+type Network<'a> = (Arc<Processes>, BTreeMap<i32, Witness<'a>>);
+
 /// A run in progress.
 pub struct Follow<'a> {
+    files: &'a Files,
     first: i32,
     most_tasks: usize,
     /// Its processes, for whoever watches their memory.
@@ -50,11 +57,14 @@ pub struct Follow<'a> {
     /// The threads and processes, and to which process each belongs.
     tasks: BTreeMap<i32, i32>,
     failure: Option<Failure>,
+    /// The signal that killed a process which the first one, or another of the run, had begun, and how
+    /// that process failed: a shell tells it on as its own status.
+    child: Option<(u8, Failure)>,
     /// Whether there has been no task but the first.
     alone: bool,
     /// If the run has connections: its processes, for whoever is at their other side, and what is
     /// known of those that were forked. Then each of them can be the one that fails.
-    network: Option<(Arc<Processes>, BTreeMap<i32, Witness<'a>>)>,
+    network: Option<Network<'a>>,
     /// How the first process ended, if others go on.
     ended: Option<Ending>,
 }
@@ -100,9 +110,31 @@ impl<'a> Follow<'a> {
             (processes, BTreeMap::new())
         });
         tracee::go_on(first, Onward::Free, 0)?;
-        let tasks = BTreeMap::from([(first, first)]);
-        let (failure, alone, ended) = (None, true, None);
-        Ok(Self { first, most_tasks, members, witness, tasks, failure, alone, network, ended })
+        Ok(Self::begun(files, first, most_tasks, members, witness, network))
+    }
+
+    /// A run of which nothing has been seen.
+    fn begun(
+        files: &'a Files,
+        first: i32,
+        most_tasks: usize,
+        members: Arc<Members>,
+        witness: Witness<'a>,
+        network: Option<Network<'a>>,
+    ) -> Self {
+        Self {
+            files,
+            first,
+            most_tasks,
+            members,
+            witness,
+            tasks: BTreeMap::from([(first, first)]),
+            failure: None,
+            child: None,
+            alone: true,
+            network,
+            ended: None,
+        }
     }
 
     /// Follows a process that is a copy of one that waits, and is stopped there.
@@ -116,9 +148,7 @@ impl<'a> Follow<'a> {
     ) -> Self {
         members.add(first);
         let witness = Witness::with(files, first, memory, loaded.marks.clone());
-        let tasks = BTreeMap::from([(first, first)]);
-        let (failure, alone, network, ended) = (None, true, None, None);
-        Self { first, most_tasks, members, witness, tasks, failure, alone, network, ended }
+        Self::begun(files, first, most_tasks, members, witness, None)
     }
 
     /// Lets the program load, and stops it at its entry point; or, given what its input is, before it
@@ -231,6 +261,11 @@ impl<'a> Follow<'a> {
                 Event::Exited(status) if pid == self.first => {
                     self.tasks.remove(&pid);
                     let ending = Ending::Exit(status);
+                    if let Some((number, failure)) = &self.child
+                        && status.checked_sub(BY_SIGNAL) == Some(*number)
+                    {
+                        self.failure.get_or_insert_with(|| failure.clone());
+                    }
                     // Who serves may have sent its parent away.
                     if self.network.is_none() || self.tasks.is_empty() {
                         return Ok(ending);
@@ -288,10 +323,11 @@ impl<'a> Follow<'a> {
             if event == libc::PTRACE_EVENT_EXEC && ours {
                 self.becomes_another()?;
             }
-            if event == libc::PTRACE_EVENT_EXEC
-                && let Some(witness) = self.forked(process)
-            {
-                alive(witness.becomes_another())?;
+            if event == libc::PTRACE_EVENT_EXEC && !ours {
+                match self.forked(process) {
+                    Some(witness) => drop(alive(witness.becomes_another())?),
+                    None => self.files.executes(process),
+                }
             }
             if event == libc::PTRACE_EVENT_EXIT
                 && pid == self.first
@@ -335,6 +371,9 @@ impl<'a> Follow<'a> {
             // Nobody is there to tell it to go on.
             Effect::Stops => go_on(pid, 0),
             Effect::Dies if !ours && (self.network.is_none() || !FAILS.contains(&signal)) => {
+                if FAILS.contains(&signal) {
+                    alive(self.child_dies(pid, process, signal))?;
+                }
                 go_on(pid, signal)
             }
             Effect::Dies => {
@@ -351,6 +390,15 @@ impl<'a> Follow<'a> {
                 Ok(Some(Ending::Signal(number)))
             }
         }
+    }
+
+    /// A thread of another process than the first is about to kill that with a signal.
+    fn child_dies(&mut self, thread: i32, process: i32, signal: i32) -> io::Result<()> {
+        let number = u8::try_from(signal).unwrap_or(0);
+        let memory = Memory::of(process)?;
+        let mut witness = Witness::with(self.files, process, memory, Marks::default());
+        self.child = witness.dies(thread, number)?.map(|failure| (number, failure));
+        Ok(())
     }
 
     /// What is known of a process that was forked, if that matters.

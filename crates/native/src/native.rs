@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::files::Files;
 use crate::folders::Folders;
 use crate::loaded::Unfit;
+use crate::texts::Executed;
 
 /// Runs programs on the host.
 pub struct Native {
@@ -50,6 +51,12 @@ impl Native {
     fn keeping(folders: Folders) -> Self {
         let (files, not_late) = (Files::new(), Unfit::default());
         Self { shared: Arc::new(Shared { files, folders, not_late }), idle: Mutex::default() }
+    }
+
+    /// Programs that runs have executed, be it by way of a wrapper.
+    #[must_use]
+    pub fn executed(&self) -> Vec<Executed> {
+        self.shared.files.executed()
     }
 
     /// Runs a command to its end.

@@ -3,12 +3,13 @@
 //!
 //! Last words are those of languages and libraries, which name places and types: a sanitizer's report, an
 //! interpreter's traceback, where a panic is, the type of an exception that nobody caught, an assertion's
-//! line. Messages are not looked at. Two runs that fail in the same way look the same.
+//! line. Of messages, their fixed words count. Two runs that fail in the same way look the same.
 
 use std::fmt;
 
 use stunt_path::{Ending, Failure, Run};
 
+use crate::texts::Texts;
 use crate::traceback::failure_of_run;
 
 /// A run, seen from outside.
@@ -22,14 +23,14 @@ pub struct Outward {
 impl Outward {
     /// What is seen of a run.
     #[must_use]
-    pub fn of(run: &Run) -> Self {
+    pub fn of(run: &Run, texts: &Texts) -> Self {
         let text = String::from_utf8_lossy(run.stderr.reveal());
         let last = |find: fn(&str) -> Option<&str>| {
             text.lines().rev().find_map(find).map(ToOwned::to_owned)
         };
         Self {
             ending: run.ending,
-            told: failure_of_run(&Run { failure: None, ..run.clone() }),
+            told: failure_of_run(&Run { failure: None, ..run.clone() }, texts),
             words: [last(panic), last(terminate), last(assertion)],
         }
     }
@@ -79,13 +80,15 @@ mod tests {
     use stunt_path::Private;
 
     fn seen(ending: Ending, stderr: &str) -> Outward {
-        Outward::of(&Run {
+        let run = Run {
             ending,
             failure: None,
             stdout: Private::default(),
             stderr: Private::new(stderr.into()),
             duration: Duration::ZERO,
-        })
+            inputs: stunt_path::InputNames::default(),
+        };
+        Outward::of(&run, &Texts::default())
     }
 
     #[test]

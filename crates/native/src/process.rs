@@ -4,10 +4,26 @@
 //! one, and the next wait tells what happened.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::ops::Range;
+use std::os::unix::ffi::OsStringExt;
 
 use stunt_unwind::stack::{Mapping, Registers};
+
+use crate::texts::Executed;
+
+/// What a process executes.
+pub fn executed(pid: i32) -> Option<Executed> {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let words = words.strip_suffix(b"\0").unwrap_or(&words);
+    let words = words.split(|&byte| byte == 0).map(|word| OsString::from_vec(word.to_vec()));
+    Some(Executed {
+        program: fs::read_link(format!("/proc/{pid}/exe")).ok()?,
+        words: words.collect(),
+        folder: fs::read_link(format!("/proc/{pid}/cwd")).ok()?,
+    })
+}
 
 /// The number of the entry of the auxiliary vector that tells where a program begins.
 const AT_ENTRY: u64 = 9;

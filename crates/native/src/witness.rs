@@ -94,6 +94,7 @@ impl<'a> Witness<'a> {
     pub fn new(files: &'a Files, process: i32) -> io::Result<Self> {
         let memory = Memory::of(process)?;
         let mut witness = Self::with(files, process, memory, Marks::default());
+        files.executes(process);
         witness.mark_entry();
         Ok(witness)
     }
@@ -156,6 +157,7 @@ impl<'a> Witness<'a> {
         self.marks = Marks::default();
         self.throws = 0;
         self.thrown.clear();
+        self.files.executes(self.process);
         self.mark_entry();
         Ok(())
     }

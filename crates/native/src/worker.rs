@@ -28,6 +28,7 @@ use crate::harmless::Surroundings;
 use crate::loaded::{Key, Loaded, Unfit};
 use crate::members::Members;
 use crate::network::OwnNetwork;
+use crate::orphans::Orphans;
 use crate::os;
 use crate::peer::{Peer, Prepared, Processes, Verdict};
 use crate::start::{Cage, NoNetwork, Plan, start};
@@ -97,7 +98,8 @@ impl<'a> Worker<'a> {
             Some(Cut::TooMuchMemory) => (Ending::TooMuchMemory, None),
             Some(Cut::Stopped) => return Err(Error::Stopped),
         };
-        Ok(Run { ending, failure, stdout, stderr, duration })
+        let inputs = command.inputs.clone();
+        Ok(Run { ending, failure, stdout, stderr, duration, inputs })
     }
 
     /// The run's own folder, if it has one, with its files.
@@ -176,6 +178,7 @@ impl<'a> Worker<'a> {
         let (ends, [stdout, stderr]) = Ends::new().map_err(not_waited)?;
         let plan = plan(command, paths, None)?;
         let descriptors = [stdin(command)?.into(), stdout, stderr];
+        let orphans = Orphans::adopt();
         let first = begun(command, &plan, &descriptors)?;
         drop(descriptors);
         let members = Arc::new(Members::default());
@@ -186,6 +189,7 @@ impl<'a> Worker<'a> {
             tracee::kill(-first);
         }
         let ended = os::wait_plainly(first);
+        orphans.end();
         let heard = self.slot.end().map_or_else(|| Ok(Heard::default()), Watch::finish);
         watched.map_err(not_waited)?;
         let ending = match ended.map_err(not_waited)? {

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
 
-use stunt_native::{Command, Containment, InputFile, Native, failure_of_script, find};
-use stunt_path::{Ending, Failure, FailureKind};
+use stunt_native::{Command, Containment, InputFile, Native, Texts, failure_of_script, find};
+use stunt_path::{Ending, Failure, FailureKind, Frame, InputNames, Role};
 
 const PATH: &str = "/usr/bin:/bin";
 
@@ -48,6 +48,7 @@ fn command(language: &Language, text: &str) -> Command {
     command.arguments = language.words.iter().map(Into::into).collect();
     command.arguments.push(Command::place(0));
     command.environment = vec![("PATH".into(), PATH.into()), ("LC_ALL".into(), "C.UTF-8".into())];
+    command.inputs = InputNames::new(["private.txt".to_owned()]);
     command.files = vec![InputFile { name: "private.txt".into(), bytes: text.as_bytes().into() }];
     command.containment = Containment::Contained;
     // Virtual machines reserve far more addresses than they use.
@@ -57,9 +58,11 @@ fn command(language: &Language, text: &str) -> Command {
 }
 
 fn failure(language: &Language, text: &str) -> Option<Failure> {
-    let run = Native::new().run(&command(language, text)).expect("it runs");
+    let (native, texts) = (Native::new(), Texts::default());
+    let run = native.run(&command(language, text)).expect("it runs");
+    texts.learn(native.executed());
     assert_eq!(run.failure, None, "the interpreter is sound: {}", run.ending);
-    failure_of_script(&run)
+    failure_of_script(&run, &texts)
 }
 
 /// Texts that fail in one way, another than those before, and what is told of it.
@@ -90,6 +93,34 @@ fn compare(language: &Language, ways: &[(&[&str], &str)]) {
 fn sound(language: &Language, texts: &[&str]) {
     for text in texts {
         assert_eq!(failure(language, text), None);
+    }
+}
+
+/// A script that is itself the input has another name in each run; it fails in the same way.
+#[test]
+fn a_script_that_is_the_input_fails_alike_under_any_name() {
+    let text = "def total(row):\n    return sum(row)\nprint(total([1, 'two']))\n";
+    let other = format!("{text}# more\n");
+    let runs = [
+        ("python3", "py", text, &*other),
+        ("perl", "pl", "sub f {\n die }\nf();\n", "f();\nsub f {\n die }\n"),
+    ];
+    for (name, extension, text, other) in runs {
+        let Ok(program) = find(name.as_ref(), PATH.as_ref()) else { continue };
+        let told = |name: &str, text: &str, known: bool| {
+            let mut run = command(&Language { program: program.clone(), words: Vec::new() }, text);
+            let name = format!("{name}.{extension}");
+            run.inputs = InputNames::new(known.then(|| name.clone()));
+            run.files[0].name = name.into();
+            failure_of_script(&Native::new().run(&run).expect("it runs"), &Texts::default())
+                .expect("it fails")
+        };
+        let secret = told("secret", text, true);
+        assert_eq!(secret.signature(), told("double", text, true).signature());
+        assert!(!format!("{secret:?}").contains("secret"), "its name is told");
+        assert_ne!(secret.signature(), told("double", text, false).signature());
+        // Other text fails in other places.
+        assert_eq!(secret == told("double", other, true), name == "python3", "{name}");
     }
 }
 
@@ -182,6 +213,102 @@ fn perl() {
     sound(&perl, &["1 2 3\n", "quit over this\n"]);
 }
 
+/// What is told of a failure: the type and the fixed words of each exception.
+fn words(language: &Language, text: &str) -> Vec<String> {
+    let failure = failure(language, text).expect("it fails");
+    let shown = format!("{failure:?}");
+    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3) {
+        assert!(!shown.contains(word), "{word} is shown");
+    }
+    let sites = failure.frames.iter().filter(|it| it.role == Role::Site);
+    let site = |it: &Frame| match &it.symbol {
+        Some(words) => format!("{}: {words}", it.module),
+        None => it.module.clone(),
+    };
+    sites.map(site).collect()
+}
+
+/// One line, one type, and two reasons: the fixed words tell them apart, and of the rest of a message nothing
+/// is kept.
+#[test]
+fn attack_messages_quote_what_is_private() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-messages");
+    fs::create_dir_all(&folder).expect("a folder");
+    let written = |name: &str, file: &str, source: &str| {
+        let path = folder.join(file);
+        fs::write(&path, source).expect("a script");
+        let program = find(name.as_ref(), PATH.as_ref()).ok()?;
+        Some(Language { program, words: vec![path.to_str().expect("text").into()] })
+    };
+    if let Some(python) = written("python3", "day.py", PYTHON) {
+        let date = |text: &str| words(&python, text);
+        assert_eq!(date("1990-23-01"), ["ValueError: month must be in 1..12"]);
+        assert_ne!(date("1990-23-01"), date("Lovelace"));
+        assert_eq!(date("Lovelace"), date("Babbage,Charles"));
+        let caused = date("=Lovelace");
+        assert_eq!(caused.len(), 2, "{caused:?}");
+        assert_eq!(caused[0], "RowError: cannot import the row of …");
+        let literal = "ValueError: invalid literal for int() with base …";
+        assert!(caused[1].starts_with(literal), "{caused:?}");
+        // A private text that is all of the message, and one that has the words of another.
+        assert_eq!(date("!Lovelace sent this to Babbage"), ["RowError"]);
+    }
+    if let Some(ruby) = written("ruby", "row.rb", RUBY) {
+        let caused = words(&ruby, "Lovelace");
+        assert_eq!(caused[0], "RuntimeError: cannot read the row of …");
+        assert!(caused[1].starts_with("ArgumentError: invalid value for …"), "{caused:?}");
+    }
+    if let Some(lua) = written("lua", "row.lua", LUA) {
+        assert_eq!(words(&lua, "Lovelace"), ["error: no month in …"]);
+    }
+}
+
+const PYTHON: &str = r#"
+import sys, datetime
+class RowError(Exception): pass
+def read(text):
+    if text[0] == "=":
+        try: return int(text[1:])
+        except ValueError as error: raise RowError(f"cannot import the row of {text}") from error
+    if text[0] == "!": raise RowError(text[1:])
+    return datetime.date.fromisoformat(text)
+read(open(sys.argv[1]).read())
+"#;
+const RUBY: &str = r#"
+def inner(text) = Integer(text)
+def outer(text)
+  inner(text)
+rescue ArgumentError
+  raise "cannot read the row of #{text}"
+end
+outer(File.read(ARGV[0]))
+"#;
+const LUA: &str = r#"
+local text = io.open(arg[1]):read("a")
+error("no month in " .. text)
+"#;
+
+/// A shell tells how its child died by a status of its own. That is the signal in that child.
+#[test]
+fn a_child_of_a_shell_dies() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native-children");
+    fs::create_dir_all(&folder).expect("a folder");
+    let script = folder.join("wrap.sh");
+    let run = |source: &str| {
+        fs::write(&script, source).expect("a script");
+        let mut command = Command::new("/bin/sh");
+        command.arguments = vec![script.clone().into()];
+        Native::new().run(&command).expect("it runs")
+    };
+    let died = run("sh -c 'kill -ABRT $$'\nexit $?\n");
+    assert_eq!(died.ending, Ending::Exit(134));
+    assert_eq!(died.failure.expect("its child's").kind, FailureKind::Abort);
+    // Another status, and a status that only looks like it.
+    assert_eq!(run("sh -c 'kill -ABRT $$'\nexit 3\n").failure, None);
+    assert_eq!(run("exit 134\n").failure, None);
+    assert_eq!(run("sh -c 'kill -ABRT $$'\nexit 139\n").failure, None);
+}
+
 /// The first line of a script names its interpreter, if whoever asks for the run allows it.
 #[test]
 fn a_script_runs_by_itself_where_that_is_allowed() {
@@ -197,7 +324,9 @@ fn a_script_runs_by_itself_where_that_is_allowed() {
     command.scripts = true;
     let run = native.run(&command).expect("it runs");
     assert!(matches!(run.ending, Ending::Exit(2..)), "{}", run.ending);
-    let told = failure_of_script(&run).expect("it dies");
+    let texts = Texts::default();
+    texts.learn(native.executed());
+    let told = failure_of_script(&run, &texts).expect("it dies");
     assert_eq!(told.kind, FailureKind::Exception);
     assert_eq!(Some(told), failure(&perl, "1 2\n\n"));
 }

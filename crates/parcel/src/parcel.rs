@@ -3,6 +3,7 @@
 //! ```text
 //! stunt-parcel 1
 //! signed KEY SIGNATURE      (only if it is)
+//! event ID                  (only if it may have been counted before)
 //!                           (an empty line)
 //! …the bytes of the report's file
 //! ```
@@ -14,10 +15,12 @@ use std::io::Read;
 
 use age::{DecryptError, Decryptor};
 
+use crate::messages::EventId;
 use crate::{Error, Identity, InstallationKey, Recipient, SignerKey, hex};
 
 const HEAD: &[u8] = b"stunt-parcel 1\n";
 const SIGNED: &str = "signed ";
+const EVENT: &str = "event ";
 /// No head line is longer: the word, a key, a space, a signature, the end of the line.
 const LONGEST_LINE: usize = SIGNED.len() + 64 + 1 + 128 + 1;
 
@@ -28,6 +31,8 @@ pub struct Parcel {
     pub report: Vec<u8>,
     /// Who signed it, if anybody did.
     pub signer: Option<SignerKey>,
+    /// The event that it is about, if its sender says so: it counts once, however often it is told of.
+    pub event: Option<EventId>,
 }
 
 /// Seals the bytes of a report's file. Every call gives other bytes: the encryption is random.
@@ -35,11 +40,15 @@ pub fn seal(
     report: &[u8],
     to: &Recipient,
     signed_by: Option<&InstallationKey>,
+    event: Option<EventId>,
 ) -> Result<Vec<u8>, Error> {
     let mut plain = HEAD.to_vec();
     if let Some(key) = signed_by {
         let signature = hex::digits(&key.sign(&message(to, report)));
         plain.extend_from_slice(format!("{SIGNED}{} {signature}\n", key.public()).as_bytes());
+    }
+    if let Some(event) = event {
+        plain.extend_from_slice(format!("{EVENT}{event}\n").as_bytes());
     }
     plain.push(b'\n');
     plain.extend_from_slice(report);
@@ -48,17 +57,28 @@ pub fn seal(
 
 /// Opens a parcel that holds a report of at most `most` bytes.
 pub fn open(sealed: &[u8], identity: &Identity, most: usize) -> Result<Parcel, Error> {
-    let mut plain = decrypt(sealed, identity, most + HEAD.len() + LONGEST_LINE + 1)
+    let mut plain = decrypt(sealed, identity, most + HEAD.len() + 2 * LONGEST_LINE + 1)
         .map_err(|error| if error == TOO_LONG { Error::TooLarge { most } } else { error })?;
     let rest = plain.strip_prefix(HEAD).ok_or(Error::Malformed("it has another head"))?;
-    let (line, report) = line(rest).ok_or(Error::Malformed("its head does not end"))?;
-    let (signature, report) = match line.strip_prefix(SIGNED.as_bytes()) {
-        None if line.is_empty() => (None, report),
-        None => return Err(Error::Malformed("its head has an unknown line")),
-        Some(words) => {
-            let signature = signature(words).ok_or(Error::Malformed("its signature is none"))?;
-            let report = report.strip_prefix(b"\n");
-            (Some(signature), report.ok_or(Error::Malformed("its head does not end"))?)
+    let (mut signature, mut event) = (None, None);
+    let mut rest = rest;
+    let report = loop {
+        let (head, behind) = line(rest).ok_or(Error::Malformed("its head does not end"))?;
+        rest = behind;
+        if head.is_empty() {
+            break rest;
+        } else if let Some(words) = head.strip_prefix(SIGNED.as_bytes())
+            && (&signature, &event) == (&None, &None)
+        {
+            let read = self::signature(words).ok_or(Error::Malformed("its signature is none"))?;
+            signature = Some(read);
+        } else if let Some(words) = head.strip_prefix(EVENT.as_bytes())
+            && event.is_none()
+        {
+            let text = std::str::from_utf8(words).ok().and_then(|text| text.parse().ok());
+            event = Some(text.ok_or(Error::Malformed("its event is none"))?);
+        } else {
+            return Err(Error::Malformed("its head has an unknown line"));
         }
     };
     if report.len() > most {
@@ -71,7 +91,7 @@ pub fn open(sealed: &[u8], identity: &Identity, most: usize) -> Result<Parcel, E
     }
     let start = plain.len() - report.len();
     plain.drain(..start);
-    Ok(Parcel { report: plain, signer: signature.map(|(signer, _)| signer) })
+    Ok(Parcel { report: plain, signer: signature.map(|(signer, _)| signer), event })
 }
 
 /// What is signed.

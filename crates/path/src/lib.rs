@@ -15,6 +15,6 @@ pub use connection::{Connection, Way};
 pub use execution::{Execution, Junction, Node, Place, Stop};
 pub use failure::{Failure, FailureKind, Frame, Location, Role, signal_name};
 pub use original::Original;
-pub use run::{Ending, Private, Run};
+pub use run::{Ending, InputNames, Private, Run};
 pub use source::Source;
 pub use test::{Pin, Test, TestKind};

@@ -21,6 +21,12 @@ pub struct Original {
     parts: Vec<Part>,
 }
 
+impl Part {
+    fn hides(&self, offset: usize) -> bool {
+        !self.public.iter().any(|range| range.contains(&(offset as u64)))
+    }
+}
+
 impl fmt::Debug for Original {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lengths = self.parts.iter().map(|part| part.bytes.len());
@@ -42,10 +48,20 @@ impl Original {
         self.parts.push(Part { bytes, public });
     }
 
+    /// Adds a source of another input, as it is.
+    pub fn push_of(&mut self, other: &Original, source: usize) {
+        self.parts.push(other.parts[source].clone());
+    }
+
     /// How many sources there are.
     #[must_use]
     pub fn sources(&self) -> usize {
         self.parts.len()
+    }
+
+    /// How many bytes it has in all.
+    pub fn size(&self) -> usize {
+        (0..self.sources()).map(|source| self.len_of(source)).sum()
     }
 
     /// How many bytes a source has.
@@ -60,12 +76,34 @@ impl Original {
         let mut all = Vec::new();
         for (part, source) in self.parts.iter().zip(0u16..) {
             for offset in 0..part.bytes.len() as u32 {
-                if !part.public.iter().any(|range| range.contains(&u64::from(offset))) {
+                if part.hides(offset as usize) {
                     all.push(InputByte::new(source, offset));
                 }
             }
         }
         all
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn hidden_len(&self) -> usize {
+        (0..self.sources()).map(|source| self.hidden_of(source)).sum()
+    }
+
+    /// How many bytes of a source are to be hidden.
+    #[must_use]
+    pub fn hidden_of(&self, source: usize) -> usize {
+        let part = &self.parts[source];
+        if part.public.is_empty() {
+            return part.bytes.len();
+        }
+        (0..part.bytes.len()).filter(|&offset| part.hides(offset)).count()
+    }
+
+    /// Whether a byte is to be hidden.
+    #[must_use]
+    pub fn hides(&self, source: usize, offset: usize) -> bool {
+        self.parts[source].hides(offset)
     }
 
     /// Its bytes, for computing with them.
@@ -84,11 +122,12 @@ impl Original {
     #[must_use]
     pub fn residue(&self, double: &[Vec<u8>]) -> f64 {
         let (mut same, mut all) = (0usize, 0usize);
-        for byte in self.hidden() {
-            let (source, offset) = (usize::from(byte.source), byte.offset as usize);
-            all += 1;
-            let theirs = double.get(source).and_then(|bytes| bytes.get(offset));
-            same += usize::from(theirs == Some(&self.parts[source].bytes[offset]));
+        for (source, part) in self.parts.iter().enumerate() {
+            let theirs = double.get(source).map_or(&[][..], |bytes| &bytes[..]);
+            for (offset, own) in part.bytes.iter().enumerate().filter(|(at, _)| part.hides(*at)) {
+                all += 1;
+                same += usize::from(theirs.get(offset) == Some(own));
+            }
         }
         if all == 0 { 0.0 } else { 100.0 * same as f64 / all as f64 }
     }

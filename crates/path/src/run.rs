@@ -4,9 +4,10 @@
 //! tells its length only.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Failure, signal_name};
+use crate::{Failure, Role, signal_name};
 
 /// Bytes that may be private; who wants to see them has to say so.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -93,6 +94,49 @@ pub struct Run {
     pub stderr: Private,
     /// How long it took.
     pub duration: Duration,
+    /// What the files of its input were called.
+    pub inputs: InputNames,
+}
+
+/// The names of an input's files, without their folders. Runs that fail alike have theirs under other
+/// names: the original's, those of candidates, that of a double. Where names of files tell a failure, as
+/// in the traceback of a script that is itself the input, all of them count as one.
+#[derive(Clone, Default)]
+pub struct InputNames(Arc<[String]>);
+
+impl InputNames {
+    /// What stands for each of them.
+    pub const ONE: &str = "@@";
+
+    /// These names.
+    pub fn new(names: impl IntoIterator<Item = String>) -> Self {
+        Self(names.into_iter().collect())
+    }
+
+    /// A failure with one name for all of them, if names of files are what tells it.
+    #[must_use]
+    pub fn as_one(&self, mut failure: Failure) -> Failure {
+        if !failure.is_told() {
+            return failure;
+        }
+        let is_input = |name: &String| self.0.contains(name);
+        for frame in failure.frames.iter_mut().filter(|frame| frame.role != Role::Site) {
+            if is_input(&frame.module) {
+                Self::ONE.clone_into(&mut frame.module);
+            }
+            if let Some(location) = frame.location.as_mut().filter(|it| is_input(&it.file)) {
+                Self::ONE.clone_into(&mut location.file);
+            }
+        }
+        failure
+    }
+}
+
+/// Names of private files may be private.
+impl fmt::Debug for InputNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InputNames({})", self.0.len())
+    }
 }
 
 impl Run {

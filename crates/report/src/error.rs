@@ -29,6 +29,12 @@ pub enum Error {
         /// The place.
         path: PathBuf,
     },
+    /// Somebody else has put a link there.
+    #[error("{} is a link that another user has made; give the report another name", path.display())]
+    NotOurLink {
+        /// The place.
+        path: PathBuf,
+    },
     /// The file is no report at all.
     #[error("this is not a report of stunt: {0}")]
     NotAReport(String),

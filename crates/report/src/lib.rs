@@ -17,6 +17,8 @@ mod report;
 mod rules;
 mod shell;
 mod source;
+mod steps;
+mod tells;
 mod text;
 mod tidy;
 mod words;
@@ -32,6 +34,8 @@ pub use report::{
 };
 pub use shell::{command_line, quoted};
 pub use source::{Connection, Source, SourceName, Way};
+pub use steps::steps;
+pub use tells::{Tells, Told};
 pub use text::{grouped, visible};
 pub use words::summary;
 pub use write::store_archive;

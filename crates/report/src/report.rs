@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::figure::Leak;
 use crate::per_byte::ByteRuns;
 use crate::source::Source;
+use crate::tells::Tells;
 
 /// The schema of this version, as the file names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -76,7 +77,10 @@ pub struct Report {
     pub failure: Failure,
     /// What it takes to see the failure again.
     pub replay: Replay,
-    /// How much the double reveals about the original.
+    /// What the double tells, whatever was believed before; reports of older versions do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tells: Option<Tells>,
+    /// How much the double reveals about the original, as the papers count.
     pub leak: Leak,
     /// What is revealed about each byte by itself, for each source in the order of `sources`.
     pub per_byte: Vec<ByteRuns>,

@@ -10,6 +10,7 @@ use crate::figure::Leak;
 use crate::per_byte::ByteRuns;
 use crate::report::Report;
 use crate::source::{SourceName, is_safe};
+use crate::tells::Tells;
 use crate::text::visible;
 
 /// The most frames of a call stack.
@@ -39,6 +40,7 @@ pub(crate) fn check(report: &Report) -> Result<(), String> {
         format!("the call stack has more than {MOST_FRAMES} frames")
     })?;
     leak("leak", &report.leak, report.bytes())?;
+    report.tells.as_ref().map_or(Ok(()), Tells::check)?;
     let sources = report.sources.iter().map(|source| &source.name);
     ensure(sources.eq(report.per_byte.iter().map(|runs| &runs.source)), || {
         "per_byte does not list the sources in their order".to_owned()

@@ -11,15 +11,18 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) const FOLDER: &str = "input/";
 
 /// Extensions that say what kind of file it is and nothing about its owner.
-const EXTENSIONS: [&str; 100] = [
-    "7z", "aac", "asc", "asm", "avi", "bin", "bmp", "bz2", "c", "cbor", "cc", "cfg", "cil",
-    "class", "conf", "cpp", "css", "csv", "dat", "db", "dcm", "der", "doc", "docx", "elf", "eml",
-    "epub", "exe", "flac", "gif", "gz", "h", "hex", "htm", "html", "ics", "ini", "ico", "jar",
-    "jpeg", "jpg", "js", "json", "lua", "lz4", "md", "mid", "midi", "mkv", "mov", "mp3", "mp4",
-    "mpeg", "mpg", "nmea", "o", "obj", "odt", "ogg", "ole", "otf", "pcap", "pcapng", "pdf", "pem",
-    "php", "plist", "png", "ppm", "ps", "py", "rar", "rb", "rs", "rtf", "sh", "so", "sql",
-    "sqlite", "svg", "tar", "tga", "tif", "tiff", "toml", "ts", "ttf", "txt", "vcf", "wasm", "wav",
-    "webm", "webp", "xls", "xlsx", "xml", "xz", "yaml", "yml", "zip",
+const EXTENSIONS: [&str; 133] = [
+    "7z", "aac", "arrow", "asc", "asm", "avi", "avif", "avro", "bin", "bmp", "bz2", "c", "cbor",
+    "cc", "cfg", "cil", "class", "conf", "cpp", "css", "csv", "dat", "db", "dcm", "der", "doc",
+    "docm", "docx", "dotx", "elf", "eml", "emlx", "epub", "exe", "feather", "flac", "gif", "gpx",
+    "gz", "h", "har", "heic", "hex", "htm", "html", "ico", "ics", "ini", "ipynb", "jar", "jpeg",
+    "jpg", "js", "json", "jsonl", "kml", "kmz", "log", "lua", "lz4", "mbox", "md", "mid", "midi",
+    "mkv", "mov", "mp3", "mp4", "mpeg", "mpg", "msg", "msgpack", "nmea", "o", "obj", "odg", "odp",
+    "ods", "odt", "ofx", "ogg", "ole", "orc", "otf", "parquet", "pb", "pcap", "pcapng", "pdf",
+    "pem", "php", "plist", "png", "ppm", "ppt", "pptx", "ps", "py", "rar", "rb", "rs", "rtf", "sh",
+    "so", "sql", "sqlite", "sqlite3", "svg", "tar", "tga", "tgz", "tif", "tiff", "toml", "ts",
+    "tsv", "ttf", "txt", "vcf", "wasm", "wav", "webm", "webp", "xls", "xlsb", "xlsm", "xlsx",
+    "xml", "xz", "yaml", "yml", "zip", "zst",
 ];
 
 /// Where an input came from.
@@ -66,6 +69,11 @@ impl SourceName {
             SourceName::NumberedFile(number) => Some(format!("@@{number}")),
             _ => None,
         }
+    }
+
+    /// Whether a program reads it to its end, so that a double of it may have another length.
+    pub fn may_be_resized(&self) -> bool {
+        self.is_file() || *self == SourceName::Stdin
     }
 
     /// Whether it is the content of a file that the program opens by its path.

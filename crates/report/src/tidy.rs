@@ -12,18 +12,19 @@ use flate2::write::DeflateEncoder;
 
 use crate::report::Report;
 use crate::rules::{MOST_FRAMES, MOST_RUNS};
+use crate::tells::{MOST_PIECES, Tells};
 
 /// How many bytes a report may have beside the compressed doubles.
 pub(crate) const ROOM: usize = 5 * 1024;
 
-/// Steps of shortening: runs, frames, characters of a symbol. The first is the schema's limit.
-const STEPS: [(usize, usize, usize); 6] = [
-    (MOST_RUNS, MOST_FRAMES, 200),
-    (256, MOST_FRAMES, 200),
-    (128, MOST_FRAMES, 120),
-    (64, 24, 80),
-    (32, 16, 80),
-    (16, 8, 60),
+/// Steps of shortening: runs, frames, characters of a symbol, pieces of advice. The first is the schema's limit.
+const STEPS: [(usize, usize, usize, usize); 6] = [
+    (MOST_RUNS, MOST_FRAMES, 200, MOST_PIECES),
+    (256, MOST_FRAMES, 200, 256),
+    (128, MOST_FRAMES, 120, 128),
+    (64, 24, 80, 64),
+    (32, 16, 80, 32),
+    (16, 8, 60, 0),
 ];
 
 /// The note about joined runs.
@@ -39,6 +40,7 @@ impl Report {
     pub fn tidied(&self) -> Report {
         let mut report = self.clone();
         report.leak = self.leak.tidied();
+        report.tells = self.tells.as_ref().map(Tells::tidied);
         for runs in &mut report.per_byte {
             *runs = runs.tidied();
         }
@@ -52,8 +54,14 @@ impl Report {
         shortened
     }
 
-    fn shortened(&self, (runs, frames, characters): (usize, usize, usize)) -> Report {
+    fn shortened(
+        &self,
+        (runs, frames, characters, pieces): (usize, usize, usize, usize),
+    ) -> Report {
         let mut report = self.clone();
+        if let Some(tells) = &mut report.tells {
+            tells.shortened(pieces);
+        }
         report.failure.frames.truncate(frames);
         report.program.modules.truncate(frames);
         cut(&mut report.failure.words, characters);

@@ -4,6 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Cursor, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use zip::write::SimpleFileOptions;
@@ -63,11 +64,20 @@ impl Report {
 pub fn store_archive(bytes: &[u8], path: impl AsRef<Path>) -> Result<(), Error> {
     // A link stays a link: the file that it leads to is replaced.
     let path = path.as_ref();
+    // But only where whoever runs this has put it, in a folder that others can write to.
+    if fs::symlink_metadata(path).is_ok_and(|link| link.is_symlink() && !is_own(link.uid())) {
+        return Err(Error::NotOurLink { path: path.to_owned() });
+    }
     let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     if place.file_name().is_none() || place.exists() && !place.is_file() {
         return Err(Error::NotAFile { path: path.to_owned() });
     }
     store(bytes, &place).map_err(|error| Error::Unwritable { path: path.to_owned(), error })
+}
+
+/// Whether this is the user who runs this.
+fn is_own(user: u32) -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == user)
 }
 
 /// A file that disappears unless it is renamed to its place.

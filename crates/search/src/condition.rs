@@ -10,6 +10,7 @@ use stunt_terms::{InputByte, Pool, Term};
 
 use crate::ease::{Tries, ease};
 use crate::simplify::simplify;
+use crate::weaken::DrawnFrom;
 
 /// A part of a condition that cannot be counted must be met so often within so many random tries.
 const TRIES: Tries = (4, 4_000);
@@ -92,6 +93,12 @@ impl<'p> PathCondition<'p> {
         let bytes = self.hidden.iter().copied();
         let graph = LeakGraph::of(&self.ledger, self.pool, &mut self.accounts, bytes);
         Measured { total, bytes: graph.bytes().to_vec() }
+    }
+
+    /// What a double is drawn from that is a uniform solution of the condition.
+    pub fn drawn_from(&mut self, original: &Original) -> DrawnFrom {
+        let total = self.total().upper();
+        DrawnFrom::of(original, |byte| self.ledger.condition().domain(byte), total)
     }
 
     /// How many bits the hidden part of the input has.

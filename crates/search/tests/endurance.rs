@@ -14,7 +14,8 @@ use stunt_search::{PathCondition, camouflage, castro, weaken};
 use stunt_solver::{Budget, Solver};
 use stunt_terms::{Assignment, Evaluator, Pool, Term};
 
-/// How long the input is, and how deep terms are.
+/// How long the input is, and how deep terms are. With 1,500 all but "what was chosen" come to an end, in
+/// minutes; there the solver's time is over before it has drawn, which is no matter of the stack.
 const LONG: u32 = 300;
 /// Bytes of call stack.
 const STACK: usize = 256 << 10;

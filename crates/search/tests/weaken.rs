@@ -7,7 +7,8 @@ use std::time::Duration;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stunt_path::{Original, Test, TestKind};
-use stunt_search::weaken::{Lengths, Limits, Weakened, blackbox};
+use stunt_reduce::Rendering;
+use stunt_search::weaken::{Lengths, Limits, Weakened, blackbox, blackbox_leaves, weaken_leaves};
 use stunt_search::{PathCondition, weaken};
 use stunt_terms::{InputByte, Pool, Term};
 
@@ -54,9 +55,11 @@ fn weakened(
     let mut fails = fails;
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let (original, mut silent) = (original(bytes), |_| {});
-    weaken(pool, &tests, &original, &mut fails, limits(), &mut rng, &mut silent)
+    let found = weaken(pool, &tests, &original, &mut fails, limits(), &mut rng, &mut silent)
         .expect("a function can always be called")
-        .expect("the original fails")
+        .expect("the original fails");
+    assert!(found.drawn.set.contains(&found.double.bytes), "it is drawn from what is said");
+    found
 }
 
 #[test]
@@ -126,6 +129,10 @@ fn what_may_stand_anywhere_is_drawn_anywhere() {
     let least = -f64::log2(1.0 - without.1);
     let bits = found.measured.total;
     assert!(bits.value() > least - 0.01 && bits.upper() < least + 0.3, "{bits}, and {least}");
+    // In words: a gap up to `,7`, and a gap; where the search saw that, it is the whole story.
+    let told =
+        stunt_belief::describe(&found.drawn.set, &Default::default()).expect("it has values");
+    assert!(found.drawn.joined == 0.0 && told.cost.bits() < 60.0, "{}", told.cost.bits());
     // What is told of each byte has moved with it.
     let at = found.double.bytes[0].windows(2).position(|pair| pair == b",7").expect("it fails");
     let whole: Vec<usize> =
@@ -327,4 +334,82 @@ fn without_a_path_runs_alone_find_what_is_needed() {
     let bits = 64.0 + 8.0 - 10f64.log2();
     assert!((found.measured.total.value() - bits).abs() < 0.5, "{}", found.measured.total);
     assert!(fails(&found.double.bytes));
+}
+
+/// The checksum of gzip.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |state, &byte| {
+        (0..8).fold(state ^ u32::from(byte), |state, _| {
+            if state & 1 == 1 { 0xedb8_8320 ^ state >> 1 } else { state >> 1 }
+        })
+    })
+}
+
+/// A file of gzip that holds some bytes as they are, and the bytes that a reader gets who checks everything but the
+/// time, which is a leaf as well.
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let length = text.len() as u16;
+    let mut file = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1];
+    file.extend([length.to_le_bytes(), (!length).to_le_bytes()].concat());
+    file.extend(text);
+    file.extend([crc32(text).to_le_bytes(), u32::from(length).to_le_bytes()].concat());
+    file
+}
+
+const TIME: std::ops::Range<usize> = 4..8;
+
+fn unpacked(file: &[u8]) -> Option<&[u8]> {
+    let text = file.get(15..file.len().checked_sub(8)?)?;
+    let mut right = gzip(text);
+    right[TIME].copy_from_slice(&file[TIME]);
+    (file == right).then_some(text)
+}
+
+#[test]
+fn leaves_are_weakened_and_what_is_around_them_is_charged() {
+    let text = b"a text with an X in it, and more";
+    let file = gzip(text);
+    let rendering = Rendering::of(std::slice::from_ref(&file), &[true]).expect("it is a document");
+    let original = original(&file);
+    let around = 8.0 * (file.len() - text.len() - TIME.len()) as f64;
+    let mut fails = |input: &[Vec<u8>]| unpacked(&input[0]).is_some_and(|text| text[15] == b'X');
+    assert!(fails(std::slice::from_ref(&file)));
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    // Without a path; a checksum never fits by chance, so no byte could be another one in the file itself.
+    let found = blackbox_leaves(&original, &rendering, &mut fails, limits(), &mut rng, &mut |_| {});
+    let alone = found.expect("a function can always be called").expect("the original fails");
+    // With one that asks for each byte of the text, for the header, and for the checksum of both.
+    let mut pool = Pool::new();
+    let mut conditions: Vec<(Term, u64)> = (0..file.len() as u32)
+        .map(|at| (is(&mut pool, at, file[at as usize]), u64::from(at)))
+        .collect();
+    let (first, sum) = (byte(&mut pool, 15), byte(&mut pool, 50));
+    let (both, known) = (pool.xor(first, sum), pool.constant(8, u128::from(file[15] ^ file[50])));
+    conditions.push((pool.eq(both, known), 900));
+    let tests: Vec<Test> = conditions.into_iter().map(test).collect();
+    let found = weaken_leaves(
+        &mut pool,
+        &tests,
+        &original,
+        &rendering,
+        &mut fails,
+        limits(),
+        &mut rng,
+        &mut |_| {},
+    );
+    let followed = found.expect("a function can always be called").expect("the original fails");
+    assert_eq!(followed.kept, (1, text.len() + TIME.len()));
+    for found in [alone, followed] {
+        // One byte of the text, and all that is not text.
+        assert_eq!(found.condition.value(), around + 8.0);
+        let bits = found.measured.total;
+        assert!(bits.upper() < around + 8.035, "{bits}");
+        let double = &found.double.bytes[0];
+        assert_eq!(unpacked(double).map(|text| text[15]), Some(b'X'));
+        assert_ne!(double, &file);
+        let told = |at: usize| found.measured.bytes[at].bits.value();
+        assert_eq!(found.measured.bytes.len(), file.len());
+        let is_told = |at: usize| (at <= 14 && !TIME.contains(&at)) || at == 30 || at >= 47;
+        assert!((0..file.len()).all(|at| (told(at) > 7.9) == is_told(at)));
+    }
 }

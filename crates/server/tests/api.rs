@@ -203,7 +203,7 @@ fn a_signature_is_kept_with_the_report(at: &At) {
     let world = World::new(at);
     let key = InstallationKey::generate();
     let report = Made::new("1111", &["f"]).report();
-    let parcel = stunt_parcel::seal(&report, &world.client.recipient(), Some(&key)).unwrap();
+    let parcel = stunt_parcel::seal(&report, &world.client.recipient(), Some(&key), None).unwrap();
     assert_eq!(world.client.put(&parcel, Digest::of(&parcel)).status, 201);
     let ticket = world.maintainer.get("/api/v1/tickets/T-1").json();
     assert_eq!(ticket["doubles"][0]["signer"], key.public().to_string());

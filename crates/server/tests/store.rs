@@ -185,6 +185,16 @@ async fn nothing_counts_twice(world: &World) {
         new += u32::from(counted.new);
     }
     assert_eq!(new, 1);
+    // Whoever asked, and sends a report all the same, has met one failure.
+    let data = Made { build: SECOND.to_owned(), ..Made::new("1111", &["f"]) }.report();
+    let report = Submission { event: Some(event.id), ..submission(&data) };
+    assert!(world.store.submit(report).await.unwrap().new);
+    let unasked = EventId::random();
+    let data = Made { program: "again", ..Made::new("1111", &["f"]) }.report();
+    let report = Submission { event: Some(unasked), ..submission(&data) };
+    assert!(world.store.submit(report).await.unwrap().new);
+    let told = world.store.count(&Count { id: unasked, ..event.clone() }).await.unwrap().unwrap();
+    assert_eq!((told.count, told.new), (3, false));
     let unknown = Count { signature: "9999".to_owned(), ..event };
     assert!(world.store.count(&unknown).await.unwrap().is_none());
     // Many new reports of one failure at once are all one ticket.

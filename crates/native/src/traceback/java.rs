@@ -11,7 +11,7 @@
 //!
 //! Suppressed exceptions are left out: they came after the failure.
 
-use super::{Call, Exception, Found, clean, file_name, lines, type_of};
+use super::{Call, Exception, Found, clean, file_name, lines, said, type_of};
 
 const HEAD: &str = "Exception in thread \"";
 const CAUSE: &str = "Caused by: ";
@@ -33,19 +33,24 @@ const LIBRARIES: [&str; 9] = [
 /// The last stack trace of an uncaught exception, if there is one.
 pub fn parse(text: &str) -> Option<Found> {
     let lines = lines(text);
-    let begins = |line: &str| -> Option<String> {
+    let begins = |line: &str| -> Option<(String, String)> {
         // The name of the thread may have quotes in it, and so may the message.
         let rest = line.strip_prefix(HEAD)?;
-        rest.match_indices("\" ").find_map(|(at, _)| type_of(&rest[at + 2..]))
+        rest.match_indices("\" ").find_map(|(at, _)| {
+            let rest = &rest[at + 2..];
+            Some((type_of(rest)?, said(rest)))
+        })
     };
     let (index, kind) =
         (0..lines.len()).rev().find_map(|index| Some((index, begins(lines[index].1)?)))?;
-    let mut exceptions = vec![exception(kind)];
+    let mut exceptions = vec![exception(kind.0, kind.1)];
     for (_, line) in &lines[index + 1..] {
         if let Some(call) = line.strip_prefix(CALL).and_then(call) {
             exceptions.last_mut()?.calls.push(call);
-        } else if let Some(kind) = line.strip_prefix(CAUSE).and_then(type_of) {
-            exceptions.push(exception(kind));
+        } else if let Some(rest) = line.strip_prefix(CAUSE)
+            && let Some(kind) = type_of(rest)
+        {
+            exceptions.push(exception(kind, said(rest)));
         }
     }
     // Without a single call it is a sentence of the program.
@@ -53,9 +58,9 @@ pub fn parse(text: &str) -> Option<Found> {
     any.then_some((lines[index].0, exceptions))
 }
 
-fn exception(kind: String) -> Exception {
+fn exception(kind: String, said: String) -> Exception {
     let endless = kind == "java.lang.StackOverflowError";
-    Exception { kind, calls: Vec::new(), endless, check: 0 }
+    Exception { kind, calls: Vec::new(), endless, said }
 }
 
 /// `java.base/java.util.ArrayList.forEach(ArrayList.java:1511)`
@@ -72,6 +77,7 @@ fn call(text: &str) -> Option<Call> {
         || LIBRARIES.iter().any(|package| function.starts_with(package));
     Some(Call {
         file: file_name(file),
+        path: String::new(),
         line: line.parse().ok()?,
         column: 0,
         function: clean(function),

@@ -3,26 +3,34 @@
 //! An interpreter that exits after an exception has not failed itself: its own stack says nothing.
 //! What it prints on standard error does: the exception's type, and the calls by file and line.
 //!
-//! Always holds: of an exception's message nothing is kept, because messages quote input; of
-//! paths, only the file's name is kept. A status other than 0 without a traceback is no failure: many
+//! Always holds: of an exception's message only the words are kept that stand in constants of the program or
+//! of its runtime ([`Texts`]), because messages quote input; of paths, only the file's name is kept. A status other than 0 without a traceback is no failure: many
 //! scripts say so that they found something. Tracebacks that a script itself prints and survives do
 //! not count either, as far as the status tells.
 
+mod go;
 mod java;
+mod lua;
 mod node;
 mod perl;
+mod php;
 mod python;
 mod roles;
+mod ruby;
 mod sanitizer;
 
 use stunt_path::{Ending, Failure, Frame, Run};
 use stunt_unwind::failure::{is_sanitizer_function, is_sanitizer_module};
+
+use crate::texts::Texts;
 
 /// One call of a traceback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Call {
     /// The file's name without its folder.
     file: String,
+    /// Its path as the traceback has it, where constants may be read from it.
+    path: String,
     line: u32,
     /// The column, or 0 if the language does not tell it.
     column: u32,
@@ -38,19 +46,30 @@ struct Exception {
     calls: Vec<Call>,
     /// Whether it says that the calls have no end.
     endless: bool,
-    /// A number for what a built-in function says that was not content, without values; or 0.
-    check: u64,
+    /// Its message, which may be private.
+    said: String,
 }
 
 /// An uncaught exception, then what caused it, then what caused that; and where in the text it was
 /// found.
 type Found = (usize, Vec<Exception>);
 
-/// The uncaught exception of a Python, Java, JavaScript (Node) or Perl program that ended its run.
+/// The uncaught exception of a Python, Java, JavaScript (Node), Ruby, PHP, Lua or Perl program, or the panic
+/// of a Go program, that ended its run.
 ///
 /// Nothing if the run failed by itself, with a signal or a panic: that is the failure then.
 #[must_use]
-pub fn failure_of_script(run: &Run) -> Option<Failure> {
+pub fn failure_of_script(run: &Run, texts: &Texts) -> Option<Failure> {
+    Some(run.inputs.as_one(roles::failure(&found(run)?.1, texts)?))
+}
+
+/// Where in a run's standard error its uncaught exception is told.
+#[must_use]
+pub fn told_at(run: &Run) -> Option<usize> {
+    found(run).map(|(place, _)| place)
+}
+
+fn found(run: &Run) -> Option<Found> {
     let Ending::Exit(status @ 1..) = run.ending else { return None };
     if run.failure.is_some() {
         return None;
@@ -63,17 +82,22 @@ pub fn failure_of_script(run: &Run) -> Option<Failure> {
         node::parse(&text).filter(|_| [1, 7].contains(&status)),
         // The status is an error number, or 255. With 1, a script has most likely warned and exited.
         perl::parse(&text).filter(|_| status != 1),
+        ruby::parse(&text).filter(|_| status == 1),
+        lua::parse(&text).filter(|_| status == 1),
+        php::parse(&text)
+            .or_else(|| php::parse(&String::from_utf8_lossy(run.stdout.reveal())))
+            .filter(|_| status == 255),
+        go::parse(&text).filter(|_| status == 2),
     ];
     // A script may start another one and fail because that did: the last to speak ended the run.
-    let (_, exceptions) = found.into_iter().flatten().max_by_key(|(place, _)| *place)?;
-    roles::failure(&exceptions)
+    found.into_iter().flatten().max_by_key(|(place, _)| *place)
 }
 
 /// How a run failed, if it did: what a sanitizer says, by itself, or with an uncaught exception of the
 /// language that it is written in.
 #[must_use]
-pub fn failure_of_run(run: &Run) -> Option<Failure> {
-    sanitizer_report(run).or_else(|| run.failure.clone()).or_else(|| failure_of_script(run))
+pub fn failure_of_run(run: &Run, texts: &Texts) -> Option<Failure> {
+    sanitizer_report(run).or_else(|| run.failure.clone()).or_else(|| failure_of_script(run, texts))
 }
 
 /// What a sanitizer reports, if that is the failure: whatever the program's status is, since some let it
@@ -142,6 +166,11 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(letter)
 }
 
+/// What stands behind the type in such a line.
+fn said(line: &str) -> String {
+    line.split_once(": ").map_or("", |(_, said)| said).to_owned()
+}
+
 /// The type at the beginning of a line such as `ValueError: …`.
 fn type_of(line: &str) -> Option<String> {
     let name = line.split(':').next().unwrap_or(line);
@@ -153,7 +182,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use stunt_path::Private;
+    use stunt_path::{InputNames, Private};
+
+    fn of(run: &Run) -> Option<Failure> {
+        failure_of_script(run, &Texts::default())
+    }
 
     pub(super) fn run(status: u8, stderr: &str) -> Run {
         Run {
@@ -162,6 +195,7 @@ mod tests {
             stdout: Private::default(),
             stderr: Private::new(stderr.into()),
             duration: Duration::ZERO,
+            inputs: InputNames::default(),
         }
     }
 
@@ -170,19 +204,19 @@ mod tests {
 
     #[test]
     fn only_what_ended_the_run_counts() {
-        let failure = failure_of_script(&run(1, PYTHON)).expect("an exception");
+        let failure = of(&run(1, PYTHON)).expect("an exception");
         assert_eq!(failure.to_string(), "uncaught ValueError in <module> (x.py:3)");
         assert!(!format!("{failure:?}").contains("private"));
         assert!(!format!("{failure:?}").contains("ada"));
         // Printed, and survived; or the script has its own status.
-        assert_eq!(failure_of_script(&run(0, PYTHON)), None);
-        assert_eq!(failure_of_script(&run(3, PYTHON)), None);
-        assert_eq!(failure_of_script(&run(1, "usage: x FILE\n")), None);
-        assert_eq!(failure_of_script(&run(1, "")), None);
+        assert_eq!(of(&run(0, PYTHON)), None);
+        assert_eq!(of(&run(3, PYTHON)), None);
+        assert_eq!(of(&run(1, "usage: x FILE\n")), None);
+        assert_eq!(of(&run(1, "")), None);
         // The outer script speaks last.
         let java_last = format!("{PYTHON}{JAVA}");
         let kind = |text: &str| {
-            let failure = failure_of_script(&run(1, text)).expect("an exception");
+            let failure = of(&run(1, text)).expect("an exception");
             failure.exception_type().map(ToOwned::to_owned)
         };
         assert_eq!(kind(&java_last).as_deref(), Some("java.lang.IllegalStateException"));
@@ -190,10 +224,10 @@ mod tests {
         // A program that failed by itself has its own failure.
         let mut own = run(1, PYTHON);
         own.failure = Some(Failure::stated("exit=1"));
-        assert_eq!(failure_of_script(&own), None);
+        assert_eq!(of(&own), None);
         own = run(1, PYTHON);
         own.ending = Ending::Signal(11);
-        assert_eq!(failure_of_script(&own), None);
+        assert_eq!(of(&own), None);
     }
 
     #[test]
@@ -209,7 +243,7 @@ mod tests {
                 for more in ["", PYTHON, "\tat ", "\u{fffd}\r\n", "  File \"", "[cause]: X"] {
                     let text = format!("{}{more}", &text[..cut]);
                     for status in [1, 2, 255] {
-                        let _ = failure_of_script(&run(status, &text)).map(|it| it.to_string());
+                        let _ = of(&run(status, &text)).map(|it| it.to_string());
                     }
                 }
             }

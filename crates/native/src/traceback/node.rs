@@ -16,7 +16,7 @@
 //! The source text above the type may be input (of `JSON.parse`, say): only its first line is looked
 //! at, and only if something was thrown that is no error and has no calls.
 
-use super::{Call, Exception, Found, clean, file_name, is_name, lines};
+use super::{Call, Exception, Found, clean, file_name, is_name, lines, said};
 
 const LAST: &str = "Node.js v";
 const CAUSE: &str = "[cause]: ";
@@ -37,11 +37,14 @@ pub fn parse(text: &str) -> Option<Found> {
     // An empty line is before errors only; what else is thrown follows at once.
     let body = body.strip_prefix(&[""]).unwrap_or_default();
     let kind = body.first().and_then(|line| type_of(line));
-    let mut exceptions = vec![exception(kind.as_deref().unwrap_or(THROWN))];
+    let first = body.first().map_or_else(String::new, |line| said(line));
+    let mut exceptions = vec![exception(kind.as_deref().unwrap_or(THROWN), first)];
     for line in body.iter().skip(1) {
         let inner = line.trim_start();
-        if let Some(kind) = inner.strip_prefix(CAUSE).and_then(type_of) {
-            exceptions.push(exception(&kind));
+        if let Some(rest) = inner.strip_prefix(CAUSE)
+            && let Some(kind) = type_of(rest)
+        {
+            exceptions.push(exception(&kind, said(rest)));
         } else if let Some(call) = inner.strip_prefix("at ").and_then(call) {
             exceptions.last_mut()?.calls.push(call);
         }
@@ -50,14 +53,14 @@ pub fn parse(text: &str) -> Option<Found> {
     exceptions[0].endless = body.first().is_some_and(|line| line.starts_with(limit));
     if exceptions[0].calls.is_empty() {
         // What looks like a type may be a text that was thrown.
-        exceptions = vec![exception(THROWN)];
+        exceptions = vec![exception(THROWN, String::new())];
         exceptions[0].calls.extend(thrown_at(source));
     }
     (!exceptions[0].calls.is_empty()).then_some((place, exceptions))
 }
 
-fn exception(kind: &str) -> Exception {
-    Exception { kind: kind.into(), calls: Vec::new(), endless: false, check: 0 }
+fn exception(kind: &str, said: String) -> Exception {
+    Exception { kind: kind.into(), calls: Vec::new(), endless: false, said }
 }
 
 /// `TypeError: …`, or `TypeError [ERR_INVALID_ARG_TYPE]: …`
@@ -89,6 +92,7 @@ fn call(text: &str) -> Option<Call> {
     let function = function.strip_prefix("async ").unwrap_or(function);
     let call = |file: &str, line: u32, column: u32, library: bool| Call {
         file: file_name(file),
+        path: if library { String::new() } else { file.to_owned() },
         line,
         column,
         function: clean(if function.is_empty() { "<anonymous>" } else { function }),
@@ -113,6 +117,7 @@ fn thrown_at(source: &str) -> Option<Call> {
     }
     Some(Call {
         file: file_name(file),
+        path: file.to_owned(),
         line: line.parse().ok()?,
         column: 0,
         function: "<anonymous>".into(),

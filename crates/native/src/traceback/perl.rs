@@ -25,7 +25,9 @@ pub fn parse(text: &str) -> Option<Found> {
     let called = |line: &str| line.starts_with('\t');
     let head = lines[..=last].iter().rposition(|(_, line)| !called(line))?;
     // Who is called where; each place belongs to the function that the next line says is called.
-    let mut places = vec![place(lines[head].1.strip_suffix('.')?)?];
+    let head_line = lines[head].1.strip_suffix('.')?;
+    let mut places = vec![place(head_line)?];
+    let said = head_line.rfind(" at ").map_or("", |at| &head_line[..at]).to_owned();
     let mut functions = Vec::new();
     for (_, line) in &lines[head + 1..=last] {
         let function = line.trim_start().split(['(', ' ']).next().unwrap_or_default();
@@ -36,20 +38,20 @@ pub fn parse(text: &str) -> Option<Found> {
         places.push(place(from)?);
     }
     functions.push("main".into());
-    let calls = places.into_iter().zip(functions).map(|((file, line), function)| Call {
+    let calls = places.into_iter().zip(functions).map(|((path, file, line), function)| Call {
         library: file.starts_with("Carp"),
         file,
+        path,
         line,
         column: 0,
         function,
     });
-    let exception =
-        Exception { kind: KIND.into(), calls: calls.collect(), endless: false, check: 0 };
+    let exception = Exception { kind: KIND.into(), calls: calls.collect(), endless: false, said };
     Some((lines[head].0, vec![exception]))
 }
 
 /// `… at /srv/mean.pl line 7, <STDIN> line 3`
-fn place(text: &str) -> Option<(String, u32)> {
+fn place(text: &str) -> Option<(String, String, u32)> {
     // What was read last.
     let text = text.rfind(", <").map_or(text, |at| &text[..at]);
     let (text, line) = text.rsplit_once(" line ")?;
@@ -65,7 +67,7 @@ fn place(text: &str) -> Option<(String, u32)> {
         return None;
     }
     let file = if evaluated { "(eval)".into() } else { file_name(path) };
-    Some((file, line.parse().ok()?))
+    Some((path.to_owned(), file, line.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use stunt_path::{Failure, FailureKind, Frame, Location, Role};
 use stunt_unwind::failure::recursion::{repeating, without_rounds};
 
 use super::{Call, Exception};
+use crate::texts::{Passed, Texts};
 
 /// How many calls of an exception count, as in native stacks.
 pub(super) const DEPTH: usize = 3;
@@ -16,7 +17,7 @@ pub(super) const DEPTH: usize = 3;
 const CAUSES: usize = 4;
 
 /// The failure, if there is an exception.
-pub fn failure(exceptions: &[Exception]) -> Option<Failure> {
+pub fn failure(exceptions: &[Exception], texts: &Texts) -> Option<Failure> {
     let uncaught = exceptions.first()?;
     if let Some(endless) = exceptions.iter().find(|it| it.endless)
         && let Some(roles) = circle(&endless.calls)
@@ -24,29 +25,43 @@ pub fn failure(exceptions: &[Exception]) -> Option<Failure> {
         let frames = endless.calls.iter().zip(roles).map(|(call, role)| frame(call, role));
         return Some(Failure { kind: FailureKind::StackOverflow, frames: frames.collect() });
     }
-    let mut frames = vec![type_frame(uncaught)];
+    let mut frames = vec![type_frame(uncaught, texts)];
     let roles = roles(&uncaught.calls, DEPTH);
     frames.extend(uncaught.calls.iter().zip(roles).map(|(call, role)| frame(call, role)));
     // The root is worth more than what lies between.
     let causes = &exceptions[1..];
     for cause in causes.iter().skip(causes.len().saturating_sub(CAUSES)) {
-        frames.push(type_frame(cause));
+        frames.push(type_frame(cause, texts));
         let roles = self::roles(&cause.calls, DEPTH);
         frames.extend(cause.calls.iter().zip(roles).map(|(call, role)| frame(call, role)));
     }
     Some(Failure { kind: FailureKind::Exception, frames })
 }
 
-/// An exception's type: no call, but a part of the identity.
-fn type_frame(exception: &Exception) -> Frame {
+/// An exception's type: no call, but a part of the identity, as the fixed words of its message are.
+fn type_frame(exception: &Exception, texts: &Texts) -> Frame {
+    let calls = &exception.calls;
+    let class =
+        |call: &'_ Call| call.function.rfind('.').map(|end| call.function[..end].to_owned());
+    let mut classes: Vec<String> = vec![exception.kind.clone()];
+    classes.extend(calls.iter().filter(|call| !call.library).filter_map(class));
+    let sources = calls.iter().map(|call| &*call.path).filter(|path| !path.is_empty()).collect();
+    let classes = classes.iter().map(|it| &**it).collect();
+    let words = texts.fixed(&exception.said, &Passed { sources, classes });
     Frame {
         module: exception.kind.clone(),
         build_id: None,
-        offset: exception.check,
-        symbol: None,
+        offset: words.as_deref().map_or(0, digest),
+        symbol: words,
         location: None,
         role: Role::Site,
     }
+}
+
+/// A number for a text (FNV-1a), the same on every host and never 0.
+fn digest(text: &str) -> u64 {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, step).max(1)
 }
 
 fn frame(call: &Call, role: Role) -> Frame {
@@ -106,14 +121,25 @@ pub(super) fn circle(calls: &[Call]) -> Option<Vec<Role>> {
 mod tests {
     use super::*;
 
+    fn failure(exceptions: &[Exception]) -> Option<Failure> {
+        super::failure(exceptions, &Texts::default())
+    }
+
     fn call(function: &str, line: u32) -> Call {
         let library = function.starts_with('_');
-        Call { file: "x.py".into(), line, column: 0, function: function.into(), library }
+        Call {
+            file: "x.py".into(),
+            path: String::new(),
+            line,
+            column: 0,
+            function: function.into(),
+            library,
+        }
     }
 
     fn exception(kind: &str, calls: &[(&str, u32)]) -> Exception {
         let calls = calls.iter().map(|(function, line)| call(function, *line)).collect();
-        Exception { kind: kind.into(), calls, endless: false, check: 0 }
+        Exception { kind: kind.into(), calls, endless: false, said: String::new() }
     }
 
     fn identity(exceptions: &[Exception]) -> Vec<(String, u64)> {

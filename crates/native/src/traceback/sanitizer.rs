@@ -167,6 +167,7 @@ fn frame(line: &str) -> Option<(Call, Option<Module>)> {
         || function.starts_with("operator delete");
     let call = |file: String, line: u32, column: u32| Call {
         file,
+        path: String::new(),
         line,
         column,
         function: clean(function),

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use stunt_native::failure_of_script;
-use stunt_path::{Ending, Private, Run};
+use stunt_native::{Texts, failure_of_script};
+use stunt_path::{Ending, InputNames, Private, Run};
 
 /// Panics if that does not hold.
 pub fn check(data: &[u8]) {
@@ -15,8 +15,9 @@ pub fn check(data: &[u8]) {
             stdout: Private::new(Vec::new()),
             stderr: Private::new(data.to_vec()),
             duration: Duration::ZERO,
+            inputs: InputNames::default(),
         };
-        let Some(failure) = failure_of_script(&run) else { continue };
+        let Some(failure) = failure_of_script(&run, &Texts::default()) else { continue };
         let words = failure.to_string();
         assert!(!words.is_empty() && !words.contains(char::is_control), "{words:?}");
         assert!(!failure.signature().is_empty());

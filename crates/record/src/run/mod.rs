@@ -25,8 +25,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use stunt_native::Files;
-use stunt_path::{Ending, Failure, Run};
+use stunt_native::{Files, Texts};
+use stunt_path::{Ending, Failure, InputNames, Run};
 
 pub use notes::program;
 
@@ -102,6 +102,8 @@ pub struct Recorded {
     pub run: Run,
     /// What following it cost.
     pub cost: Cost,
+    /// Constants of the programs that it executed.
+    pub texts: Texts,
     process: i32,
     notes: Notes,
 }
@@ -166,6 +168,9 @@ pub fn record(what: &Recording, crashed: &mut dyn FnMut(Draft)) -> Result<Record
         stdout: followed.stdout,
         stderr: followed.stderr,
         duration: begun.elapsed(),
+        inputs: InputNames::default(),
     };
-    Ok(Recorded { run, cost: followed.cost, process, notes: followed.notes })
+    let texts = Texts::default();
+    texts.learn(files.executed());
+    Ok(Recorded { run, cost: followed.cost, texts, process, notes: followed.notes })
 }

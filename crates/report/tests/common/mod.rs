@@ -34,6 +34,7 @@ pub fn sample() -> (Report, Vec<Vec<u8>>) {
             frames: vec![frame(0x11d6, "field", 12), frame(0x1290, "main", 40)],
         },
         replay: Replay { native: true, check_memory: false, fails_if: None },
+        tells: None,
         leak: Leak::new(32.2376, 200, Kind::Exact, "exactly 32.24 bits"),
         per_byte: vec![ByteRuns::new(SourceName::File, figures)],
         algorithm: Algorithm {

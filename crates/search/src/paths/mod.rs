@@ -38,6 +38,9 @@ pub use respa::{RespaOptions, respa};
 pub use spa::Moment;
 use trail::Trail;
 
+/// Leaks that differ by less, in bits, are even: sums of some thousand logarithms are exact to this.
+const LESS: f64 = 1e-9;
+
 /// What a search may cost.
 #[derive(Clone, Copy)]
 pub struct Limits<'a> {

@@ -42,14 +42,12 @@ use stunt_terms::Term;
 
 use super::source::Source;
 use super::tree::{Point, Search, State};
-use super::{Astray, Found, Task, union};
+use super::{Astray, Found, LESS, Task, union};
 
 /// A path of more tests gets fewer detours at every attempt.
 const LONG: usize = 64;
 /// The fewest tests to choose from.
 const FEWEST: usize = 4;
-/// Leaks that differ by less, in bits, are even.
-const LESS: f64 = 1e-9;
 
 /// How detours are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,14 +28,12 @@ use stunt_path::{Execution, Original};
 use super::reap::{Guide, forward, places, selected};
 use super::source::Source;
 use super::tree::{Point, Search, State};
-use super::{Astray, Found, Path, Task, union};
+use super::{Astray, Found, LESS, Path, Task, union};
 
 /// The most detours that the first phase begins with.
 const MOST_DETOURS: usize = 256;
 /// The most nodes that are visited for one way back.
 const MOST_VISITED: usize = 128;
-/// Leaks that differ by less, in bits, are even.
-const LESS: f64 = 1e-9;
 
 /// How reap-rm searches.
 #[derive(Clone, Copy, Debug)]

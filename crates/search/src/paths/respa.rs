@@ -39,14 +39,12 @@ use super::source::Source;
 use super::spa::{Bounds, Moment, spa};
 use super::tree::{Point, Search};
 use super::windows::in_windows;
-use super::{Astray, Found, Path, Task, union};
+use super::{Astray, Found, LESS, Path, Task, union};
 
 /// A path of more tests is cut into windows.
 const LONG: usize = 100;
 /// The most tests made by one search on a path that is not.
 const SEARCH: u64 = 4_000;
-/// What counts as less, in bits.
-const LESS: f64 = 1e-9;
 
 /// How respa searches.
 #[derive(Clone, Copy, Debug)]

@@ -18,6 +18,7 @@
 
 use stunt_path::{Execution, Node};
 
+use super::LESS;
 use super::source::Source;
 use super::spa::{Bounds, Moment, along, comply, cross, spa};
 use super::tree::{Point, Search};
@@ -35,8 +36,6 @@ const CROSSING: u64 = 500;
 const LENGTHS: [u64; 3] = [6, 40, 400];
 /// And beside that.
 const INSIDE: u64 = 4_000;
-/// What counts as less, in bits.
-const LESS: f64 = 1e-9;
 
 /// A window, by the nodes at its ends: none is the start of the program, or the failure. Positions
 /// move when windows before them change; nodes do not.

@@ -18,6 +18,8 @@ use std::ops::Range;
 use rand::{Rng, RngCore};
 use stunt_models::ByteSet;
 
+use super::drawn::values;
+
 /// A gap: where it was at first, and how long it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
@@ -90,6 +92,25 @@ impl Layout {
             gap.ways(&behind[0], &mut before[number]);
         }
         Layout { source, asked, gaps, ways, extra }
+    }
+
+    /// The source whose pieces may move.
+    pub(crate) fn source(&self) -> usize {
+        self.source
+    }
+
+    /// The gaps in the words of `stunt-belief`, each with the bytes that were there, in order.
+    pub(crate) fn described(&self) -> Vec<(Range<usize>, stunt_belief::Gap)> {
+        let number = |length: usize| u32::try_from(length).ok();
+        // A limit that is not reached is none.
+        let filler = self.ways[0].len() - 1;
+        let gap = |gap: &Gap| stunt_belief::Gap {
+            least: number(gap.cut.least).unwrap_or(0),
+            most: number(gap.cut.most).filter(|_| gap.cut.most < filler),
+            ends: gap.cut.ends_with.map(values),
+            stops: gap.values != ByteSet::ALL,
+        };
+        self.gaps.iter().map(|it| (it.cut.place.clone(), gap(it))).collect()
     }
 
     /// By how many bytes its inputs are longer than the source.

@@ -27,8 +27,10 @@
 
 mod classes;
 mod confidence;
+mod drawn;
 mod groups;
 mod layout;
+mod leaves;
 mod lengths;
 mod moves;
 mod parts;
@@ -36,6 +38,8 @@ mod schedule;
 mod search;
 
 pub use confidence::Share;
+pub use drawn::DrawnFrom;
+pub use leaves::{blackbox_leaves, weaken_leaves};
 pub use lengths::{length_bits, other_length_bits, same_length_bits};
 pub use schedule::{MOVES, Tally};
 pub use search::{Lengths, Limits, MOST_MEASURED, Progress, Room, Weakened, blackbox, weaken};

@@ -138,7 +138,7 @@ impl Weak {
 pub(crate) struct Parts<'a> {
     pub(crate) pool: &'a mut Pool,
     pub(crate) literals: Vec<Literal>,
-    original: &'a Original,
+    pub(crate) original: &'a Original,
     own: Assignment,
     pub(crate) hidden: Vec<InputByte>,
     accounts: Accounts,

@@ -12,13 +12,14 @@ use std::time::{Duration, Instant};
 
 use rand::RngCore;
 use rustc_hash::{FxHashMap, FxHashSet};
-use stunt_leakage::{Bits, ByteLeak};
+use stunt_leakage::{Bits, ByteLeak, Charge, Claim};
 use stunt_path::{Original, Pin, Test, TestKind};
 use stunt_reduce::{Broken, Oracle};
 use stunt_terms::{InputByte, Pool};
 
 use super::classes::Class;
 use super::confidence::Share;
+use super::drawn::{DrawnFrom, drawn_from};
 use super::layout::{Arranged, Layout};
 use super::parts::{Draws, Item, Parts, Weak};
 use super::schedule::{self, Tally};
@@ -115,6 +116,10 @@ pub struct Weakened {
     pub double: Double,
     /// What it reveals, without what it owes for its length.
     pub measured: Measured,
+    /// The same, charge by charge.
+    pub claim: Claim,
+    /// What the double was drawn from, if everything that satisfies the condition failed.
+    pub drawn: DrawnFrom,
     /// What the condition alone would reveal, if everything that satisfies it failed.
     pub condition: Bits,
     /// How many runs on solutions of the condition failed, of those that measured it.
@@ -478,18 +483,33 @@ impl Search<'_> {
         }
         let condition = measured.total;
         let gain = layout.as_ref().map_or(0.0, |layout| layout.gain());
+        let mut claim = Claim::of_set(condition.less(gain));
         if !only {
-            measured.total = Bits::Estimate {
-                value: condition.value() - gain - share.value().log2(),
-                at_most: condition.upper() - gain - share.at_least(DOUBT_OF_EACH).log2(),
+            let failing = Bits::Estimate {
+                value: -share.value().log2(),
+                at_most: -share.at_least(DOUBT_OF_EACH).log2(),
                 confidence: 1.0 - FINAL_DOUBT,
             };
+            claim = claim.charged(Charge::Failing, failing);
         }
+        measured.total = claim.leak();
         let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
+        let drawn = drawn_from(&self.parts, &weak, layout.as_deref());
         let kept = (weak.len(), all);
         let gaps = layout.map_or(0, |layout| layout.gaps());
         let filled = self.is_filled();
-        Ok(Some(Weakened { double, measured, condition, share, kept, gaps, filled, tally }))
+        Ok(Some(Weakened {
+            double,
+            measured,
+            claim,
+            drawn,
+            condition,
+            share,
+            kept,
+            gaps,
+            filled,
+            tally,
+        }))
     }
 }
 

@@ -186,13 +186,13 @@ async fn take(
     let open = tokio::task::spawn_blocking(move || -> Result<(Submission, Opening), Problem> {
         let opened = stunt_parcel::open(&body, &identity, limits.report);
         drop((body, passing));
-        let Parcel { report: data, signer } = opened.map_err(|error| match error {
+        let Parcel { report: data, signer, event } = opened.map_err(|error| match error {
             stunt_parcel::Error::TooLarge { most } => Problem::too_large(most),
             error => Problem::unusable(error.to_string()),
         })?;
         let report = check(&data, limits.unpacked)?;
         let opening = opening.opened(data.len());
-        Ok((Submission { parcel, digest: Digest::of(&data), data, report, signer }, opening))
+        Ok((Submission { parcel, digest: Digest::of(&data), data, report, signer, event }, opening))
     });
     let (submission, opening) = open.await.map_err(|_| Problem::internal())??;
     let write = tokio::spawn(async move {

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use stunt_graph::{Graph, Level, html, svg};
-use stunt_report::{Limits, Opened, Report, command_line, grouped};
+use stunt_report::{Limits, Opened, Report, command_line, grouped, steps};
 
 use super::figures::size;
 use super::{Answer, Failure};
@@ -28,12 +28,16 @@ pub struct View {
     pub summary: String,
     /// What it reveals, in words.
     pub words: String,
+    /// What it tells, if the report says so.
+    pub tells: Option<String>,
     /// How often it was seen to fail, in words.
     pub verified: String,
     /// The arguments of the program.
     pub arguments: String,
     /// The legend of the graphs, as markup.
     pub legend: String,
+    /// What its reader does to see the failure, if it is a recording of a user interface.
+    pub steps: Vec<String>,
     /// The graphs, one for each source.
     pub sources: Vec<SourceView>,
     /// What else the report says.
@@ -95,9 +99,13 @@ fn draw(double: &Double, opened: &Opened) -> View {
             format!("seen to fail {times}, {place}")
         }
     };
+    let recorded = opened.doubles.iter().zip(&report.per_byte);
+    let steps = recorded.filter_map(|(bytes, runs)| steps(bytes, Some(runs))).flatten();
     View {
+        steps: steps.collect(),
         summary: report.summary(),
         words: report.leak.words.clone(),
+        tells: report.tells.as_ref().map(|it| it.words.clone()),
         verified,
         arguments: command_line(&report.arguments),
         legend,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::{AnyConnection, AssertSqlSafe, Executor};
-use stunt_parcel::messages::Count;
+use stunt_parcel::messages::{Count, EventId};
 use stunt_parcel::{Digest, SignerKey};
 use stunt_report::Report;
 use tokio::sync::{mpsc, oneshot};
@@ -51,6 +51,8 @@ pub struct Submission {
     pub report: Report,
     /// Who signed it.
     pub signer: Option<SignerKey>,
+    /// The event that it is about, if its sender says so.
+    pub event: Option<EventId>,
 }
 
 /// What became of a report.
@@ -325,7 +327,14 @@ async fn new_report(
     sqlx::query(sql).bind(&program).bind(now.0).execute(&mut *on).await?;
     meet(on, build.as_deref(), None, now).await?;
     let ticket = ticket_for(on, report, &program, build.as_deref(), now).await?;
-    seen(on, ticket, build.as_deref(), None, now).await?;
+    // Whoever asked before has counted it, perhaps.
+    let new = match submission.event {
+        Some(event) => is_new(on, event, ticket, now).await?,
+        None => true,
+    };
+    if new {
+        seen(on, ticket, build.as_deref(), None, now).await?;
+    }
     // Who came first is told apart within a millisecond, too.
     let sql = "INSERT INTO doubles (digest, ticket, at, leak_bits, leak_percent, leak_words, \
                bytes, build_id, signer, kept) SELECT $1, $2, \
@@ -432,10 +441,7 @@ async fn count(
     let known = sqlx::query(sql).bind(&event.signature).fetch_optional(&mut *on).await?;
     let Some(row) = known else { return Ok(None) };
     let ticket = row.number("ticket")?;
-    let sql = "INSERT INTO events (id, ticket, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-    let id = event.id.to_string();
-    let new = sqlx::query(sql).bind(id).bind(ticket).bind(now.0).execute(&mut *on).await?;
-    let new = new.rows_affected() > 0;
+    let new = is_new(on, event.id, ticket, now).await?;
     if new {
         let build = event.build_id.as_deref().and_then(build_id);
         let version = event.version.as_deref().map(cut).filter(|text| !text.is_empty());
@@ -445,6 +451,18 @@ async fn count(
     let sql = "SELECT count FROM tickets WHERE id = $1";
     let count = sqlx::query(sql).bind(ticket).fetch_one(on).await?.number("count")?;
     Ok(Some(Counted { ticket: TicketId(ticket), count, new }))
+}
+
+/// Notes an event; whether nobody has told of it before.
+async fn is_new(
+    on: &mut AnyConnection,
+    event: EventId,
+    ticket: i64,
+    now: Moment,
+) -> Result<bool, Error> {
+    let sql = "INSERT INTO events (id, ticket, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+    let query = sqlx::query(sql).bind(event.to_string()).bind(ticket).bind(now.0);
+    Ok(query.execute(&mut *on).await?.rows_affected() > 0)
 }
 
 /// A build-id as it is kept; nothing if it is none.

@@ -97,7 +97,7 @@ impl Site {
                 .body_mut()
                 .read_json()
                 .unwrap();
-        let sealed = seal(&bytes, &key.recipient, None).unwrap();
+        let sealed = seal(&bytes, &key.recipient, None, None).unwrap();
         let url = format!("{}{}", self.url, report_path(Digest::of(&sealed)));
         let mut answer =
             ureq::put(url).header("Content-Type", "application/age").send(&sealed[..]).unwrap();
@@ -233,6 +233,7 @@ pub fn failure(
             ],
         },
         replay: Replay { native: true, check_memory: false, fails_if: None },
+        tells: None,
         leak: Leak::new(bits, of, Kind::AtMost, format!("at most {bits:.2} bits")),
         per_byte: vec![ByteRuns::new(SourceName::File, figures)],
         algorithm: Algorithm { name: "weaken".to_owned(), parameters: Default::default() },

@@ -106,6 +106,7 @@ impl Made {
                 frames: self.functions.iter().enumerate().map(frame).collect(),
             },
             replay: Replay { native: true, check_memory: false, fails_if: None },
+            tells: None,
             leak: Leak::new(self.leak, bits, Kind::Exact, format!("exactly {} bits", self.leak)),
             per_byte: vec![ByteRuns::new(SourceName::File, figures)],
             algorithm: Algorithm { name: "weaken".to_owned(), parameters: BTreeMap::new() },
@@ -119,7 +120,7 @@ impl Made {
 
 /// A sealed report and the digest of the parcel.
 pub fn sealed(report: &[u8], to: &Recipient) -> (Vec<u8>, Digest) {
-    let parcel = stunt_parcel::seal(report, to, None).unwrap();
+    let parcel = stunt_parcel::seal(report, to, None, None).unwrap();
     let digest = Digest::of(&parcel);
     (parcel, digest)
 }

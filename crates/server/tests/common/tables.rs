@@ -14,6 +14,7 @@ pub fn submission(data: &[u8]) -> Submission {
         data: data.to_vec(),
         report: Report::from_bytes(data, Limits::default()).unwrap().report,
         signer: None,
+        event: None,
     }
 }
 

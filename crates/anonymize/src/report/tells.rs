@@ -1,0 +1,118 @@
+//! What a double tells, whatever was believed before: its set in the code of `stunt-belief`, with the words of the
+//! program, and what is charged on top.
+//!
+//! Always: the description is of the set, not of the double, and is part of the report, so that who reads it can
+//! decode it; what stands beside it adds up to the figure.
+
+use stunt_belief::{Described, Drawn, Element, Length, Public, describe, dictate};
+use stunt_leakage::{Bits, Claim};
+use stunt_report::{Tells, Told};
+use stunt_subject::Subject;
+use stunt_words::Cache;
+use tracing::info_span;
+
+use super::assemble::kind_of;
+use crate::crash::Crash;
+use crate::search::Found;
+
+/// What is public.
+pub(crate) struct Known {
+    public: Public,
+    /// The name of the lists.
+    identity: String,
+}
+
+impl Known {
+    fn new(subject: &Subject, examples: &[Vec<u8>]) -> Known {
+        let _span = info_span!("words").entered();
+        let lists = stunt_words::of(subject.program(), &Cache::of_user());
+        let identity = stunt_words::identity(&lists);
+        let public = Public { lists, documents: examples.to_vec(), doubles: Vec::new() };
+        Known { public, identity }
+    }
+}
+
+/// A claim, and the description that it counts.
+pub(super) struct Claimed {
+    claim: Claim,
+    described: Option<Described>,
+}
+
+/// All that is claimed of a double.
+pub(super) fn claimed(crash: &Crash<'_>, found: &Found) -> Claimed {
+    let claim = found.drawn.claim.clone();
+    let Some(from) = &found.drawn.set else { return Claimed { claim, described: None } };
+    let _span = info_span!("describe").entered();
+    let set = with_lengths(crash, &from.set, found);
+    match describe(&set, &known(crash).public) {
+        Some(described) => Claimed {
+            claim: claim.described(described.cost.bits() + from.joined),
+            described: Some(described),
+        },
+        None => Claimed { claim, described: None },
+    }
+}
+
+fn known<'a>(crash: &'a Crash<'_>) -> &'a Known {
+    let job = &crash.job;
+    job.known.get_or_init(|| Known::new(job.subject, &job.options.examples))
+}
+
+/// A length that was chosen with a look at the original has to be told.
+fn with_lengths(crash: &Crash<'_>, set: &Drawn, found: &Found) -> Drawn {
+    let mut set = set.clone();
+    for (source, of) in set.sources.iter_mut().zip(&crash.job.subject.sources) {
+        let is_hidden = !source.elements.iter().any(|it| matches!(it, Element::Public(_)));
+        if found.is_shorter && is_hidden && of.name.may_be_resized() {
+            source.length = Length::Told(source.length.bytes());
+        }
+    }
+    set
+}
+
+/// The same in the words of a report.
+pub(super) fn tells(crash: &Crash<'_>, found: &Found, claimed: &Claimed) -> Tells {
+    let Claimed { claim, described } = claimed;
+    let bits = claim.tells();
+    let mut tells = Tells {
+        bits: bits.value(),
+        kind: kind_of(bits),
+        words: bits.to_string(),
+        belief: stunt_belief::VERSION,
+        lists: None,
+        advice: None,
+        pieces: Vec::new(),
+    };
+    let told = |words: &str, bits: Bits| Told {
+        source: None,
+        words: words.to_owned(),
+        bits: bits.value(),
+    };
+    let charges = claim.charges().iter();
+    match described {
+        Some(described) if claim.is_by_description() => {
+            let known = known(crash);
+            tells.lists = Some(known.identity.clone());
+            if described.advice.count > 0 {
+                tells.advice = Some(described.advice.bits());
+            }
+            for said in dictate(described, &known.public) {
+                let source = said.source.map(|it| it as u32);
+                tells.pieces.push(Told { source, words: said.words, bits: said.cost.bits() });
+            }
+            let joined = found.drawn.set.as_ref().map_or(0.0, |it| it.joined);
+            if joined > 0.0 {
+                tells.pieces.push(told("how bytes go together", Bits::AtMost(joined)));
+            }
+            let charges = charges.filter(|(charge, _)| !charge.is_described());
+            tells.pieces.extend(charges.map(|&(charge, bits)| told(charge.words(), bits)));
+        }
+        _ => {
+            let half = "that there might have been a description";
+            tells.pieces.push(told("the set, of all inputs of its length", claim.set()));
+            tells.pieces.push(told(half, Bits::Exact(stunt_leakage::HALF)));
+            tells.pieces.extend(charges.map(|&(charge, bits)| told(charge.words(), bits)));
+        }
+    }
+    tells
+}
