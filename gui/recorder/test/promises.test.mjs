@@ -447,6 +447,27 @@ test("timers that were due before the next action are waited for, others are not
   assert.equal((await replayed(url, recording, { actions: harmless })).result.failure, null);
 });
 
+test("what the browser does beside the page is waited for after each step, the last one too", async () => {
+  const body = `<button id="b">Go</button><script>
+    const blob = new Blob(["x".repeat(4e6)]), late = (what) => { throw new TypeError(what); };
+    const ways = {
+      reader() { const reader = new FileReader(); reader.onload = () => late("reader"); reader.readAsText(blob); },
+      blob() { blob.arrayBuffer().then(() => late("blob")); },
+      key() { crypto.subtle.digest("SHA-512", new Uint8Array(8e6)).then(() => late("key")); },
+      store() { indexedDB.open("d").onsuccess = () => late("store"); },
+      image() { const image = new Image(); image.onload = () => late("image"); image.src = URL.createObjectURL(new Blob(['<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'], { type: "image/svg+xml" })); },
+      worker() { const worker = new Worker(URL.createObjectURL(new Blob(["onmessage = () => postMessage(1)"]))); worker.onmessage = () => late("worker"); worker.postMessage(1); },
+      never() { const worker = new Worker(URL.createObjectURL(new Blob([""]))); worker.postMessage(1); },
+    };
+    b.onclick = () => ways[location.hash.slice(1)]();</script>`;
+  const page = put(html(body));
+  for (const way of ["reader", "blob", "key", "store", "image", "worker", "never"]) {
+    const action = { id: 1, at_ms: 10, kind: "click", target: { selectors: [["#b"]], widget: "#b", tag: "button", role: "button", name: "Go", frame: [] }, offset: { x: 3, y: 3 }, button: 0, modifiers: [], needs: [], dialogs: [], calls: [] };
+    const { result } = await replayed(`${server.url}${page}#${way}`, { actions: [action], answers: [], load: { dialogs: [], calls: [] } });
+    assert.equal(result.failure?.type, way === "never" ? undefined : "TypeError", way);
+  }
+});
+
 test("history, the fragment and the size of the window", async () => {
   const body = `<button id="b">b</button><script>log = []; b.onclick = () => history.pushState(1, "", "?page=2"); onpopstate = () => log.push("pop"); onhashchange = () => log.push("hash");</script>`;
   const { recording, url } = await recorded(body, async (page) => {
