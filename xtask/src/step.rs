@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -105,12 +106,25 @@ impl Step {
 
 /// Does some work; says its name, how it went and how long it took in one line.
 pub fn report(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
-    eprint!("{name:<12}");
     let start = Instant::now();
     let result = work();
     let verdict = if result.is_ok() { "ok" } else { "FAILED" };
-    eprintln!(" {verdict:<6} {:>7.1} s", start.elapsed().as_secs_f64());
+    // One write: steps may run side by side.
+    eprintln!("{name:<12} {verdict:<6} {:>7.1} s", start.elapsed().as_secs_f64());
     result
+}
+
+/// Does two chores side by side, and waits for both; the first mistake of either is the mistake.
+pub fn side_by_side(
+    one: impl FnOnce() -> Result<()> + Send,
+    other: impl FnOnce() -> Result<()> + Send,
+) -> Result<()> {
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        one.and(other)
+    })
 }
 
 /// The word as a shell needs it.
@@ -132,6 +146,14 @@ mod tests {
         let step =
             Step::cargo("x", &["test", "-E", "test(a) & b's"]).with("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(step.typed(), r"RUSTDOCFLAGS='-D warnings' cargo test -E 'test(a) & b'\''s'");
+    }
+
+    #[test]
+    fn both_chores_are_done_and_either_may_fail() {
+        let failing = || bail!("no");
+        assert!(side_by_side(|| Ok(()), || Ok(())).is_ok());
+        assert!(side_by_side(failing, || Ok(())).is_err());
+        assert!(side_by_side(|| Ok(()), failing).is_err());
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use anyhow::{Context, Result};
 
-use crate::step::{Step, report};
+use crate::step::{Step, report, side_by_side};
 use crate::{gui, subjects, tidy, tools};
 
 /// Installs what is absent, then runs all checks; stops at the first that fails.
@@ -14,14 +14,8 @@ pub fn run() -> Result<()> {
 
     Step::cargo("fmt", &["fmt", "--all", "--check", "--", "--color=never"]).run()?;
     report("tidy", tidy::check)?;
-    Step::cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
-        .run()?;
-    Step::cargo("doc", &["doc", "--no-deps", "--workspace"])
-        .with("RUSTDOCFLAGS", "-Dwarnings")
-        .run()?;
-    deny(tools.deny)?;
-    gui::test()?;
-    subjects::run()?;
+    // Compilers leave a processor idle where crates wait for each other, browsers where they wait for frames.
+    side_by_side(|| checked(tools.deny), || gui::test().and_then(|()| subjects::run()))?;
     let test =
         Step::cargo("test", &["nextest", "run", "--workspace", "--no-fail-fast", "--color=never"]);
     let axe = tools.axe.to_str().context("the target folder's path is not UTF-8")?;
@@ -29,6 +23,17 @@ pub fn run() -> Result<()> {
     test.run()?;
     test.quote("tests run:")?;
     Step::cargo("doc test", &["test", "--doc", "--workspace"]).run()
+}
+
+/// What compilers say, and all that the tests need of them.
+fn checked(deny_is_there: bool) -> Result<()> {
+    Step::cargo("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+        .run()?;
+    Step::cargo("doc", &["doc", "--no-deps", "--workspace"])
+        .with("RUSTDOCFLAGS", "-Dwarnings")
+        .run()?;
+    deny(deny_is_there)?;
+    Step::cargo("build", &["nextest", "run", "--workspace", "--no-run"]).run()
 }
 
 /// Licences, bans and sources always; advisories where their database can be fetched.
