@@ -843,10 +843,12 @@ fn logs_have_a_line_for_each_part_of_the_work() {
 }
 
 #[test]
-fn the_readme_shows_real_output() {
+fn the_pages_show_real_output() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let readme = fs::read_to_string(root.join("README.md")).expect("the file");
-    let place = Place::new("readme");
+    let page = |name: &str| fs::read_to_string(root.join(name)).expect("the file");
+    let first_steps = page("docs/first-steps.md");
+    let readme = page("README.md");
+    let place = Place::new("pages");
     let programs = root.join("tests/programs");
     fs::copy(programs.join("settings.conf"), place.path("settings.conf")).expect("a copy");
     let gcc = Command::new("gcc")
@@ -856,25 +858,32 @@ fn the_readme_shows_real_output() {
         .current_dir(&programs)
         .status();
     assert!(gcc.expect("gcc is there").success());
-    let calls = [
-        "anonymize -i settings.conf --seed 1 -- ./settings @@",
-        "inspect stunt-report.zip",
-        "replay stunt-report.zip -- ./settings @@",
+    let calls: [(&str, &[(&str, &String)]); 3] = [
+        (
+            "anonymize -i settings.conf --seed 1 -- ./settings @@",
+            &[("README.md", &readme), ("first-steps.md", &first_steps)],
+        ),
+        ("inspect stunt-report.zip", &[("first-steps.md", &first_steps)]),
+        ("replay stunt-report.zip -- ./settings @@", &[("first-steps.md", &first_steps)]),
     ];
-    for call in calls {
+    for (call, pages) in calls {
         let output = text(&place.stunt(&call.split(' ').collect::<Vec<_>>()).stdout);
-        assert!(readme.contains(&format!("$ stunt {call}\n")), "README.md has no `stunt {call}`");
-        // Figures depend on chance and on the machine, addresses on the compiler, and the picture on
-        // the figures; how lines begin does not.
-        let shown = without_digits(&readme);
-        for line in output.lines().take_while(|line| !line.starts_with("The file, ")) {
-            let line = without_digits(line);
-            let start: String = line.chars().take(20).collect();
-            assert!(
-                shown.contains(&start),
-                "README.md has no `{start}` for `stunt {call}`:\n{output}"
-            );
+        for (name, page) in pages {
+            shows(name, page, call, &output);
         }
+    }
+}
+
+/// A page has a call of stunt, and its output but for what differs each time.
+fn shows(name: &str, page: &str, call: &str, output: &str) {
+    assert!(page.contains(&format!("$ stunt {call}\n")), "{name} has no `stunt {call}`");
+    // Figures depend on chance and on the machine, addresses on the compiler, and the picture on
+    // the figures; how lines begin does not.
+    let shown = without_digits(page);
+    for line in output.lines().take_while(|line| !line.starts_with("The file, ")) {
+        let line = without_digits(line);
+        let start: String = line.chars().take(20).collect();
+        assert!(shown.contains(&start), "{name} has no `{start}` for `stunt {call}`:\n{output}");
     }
 }
 

@@ -59,18 +59,24 @@ fn demo() {
 }
 
 #[test]
-fn the_readme_shows_real_output() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let calls: [&[&str]; 3] =
-        [&["demo", "--seed", "1"], &["measure", "length.smt2"], &["measure", "impossible.smt2"]];
-    for arguments in calls {
+fn the_pages_show_real_output() {
+    let page = |name: &str| fs::read_to_string(root().join("docs").join(name)).unwrap();
+    let calls: [(&str, &[&str]); 3] = [
+        ("first-steps.md", &["demo", "--seed", "1"]),
+        ("conditions.md", &["measure", "length.smt2"]),
+        ("command-line.md", &["measure", "impossible.smt2"]),
+    ];
+    for (name, arguments) in calls {
         let output = String::from_utf8(stunt(arguments).stdout).unwrap();
         let call = arguments.join(" ");
-        assert!(readme.contains(&output), "README.md has other text for `stunt {call}`:\n{output}");
+        assert!(
+            page(name).contains(&output),
+            "{name} has other text for `stunt {call}`:\n{output}"
+        );
     }
     let double = stunt(&["measure", "length.smt2", "--double", "--seed", "1"]).stdout;
     let shown: String = double.iter().map(|byte| format!(" {byte:02x}")).collect();
-    assert!(readme.contains(&shown), "README.md has another double than{shown}");
+    assert!(page("conditions.md").contains(&shown), "conditions.md has another double than{shown}");
 }
 
 #[test]
