@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use stunt_belief::{
-    Advice, Described, Drawn, DrawnSource, Element, Length, Public, Values, decode,
+    Advice, Class, Described, Drawn, DrawnSource, Element, Length, Public, Values, decode,
 };
 use stunt_report::{ByteKind, Opened, Report, Tells, Told, visible};
 use stunt_words::Cache;
@@ -131,7 +131,7 @@ fn shape(opened: &Opened) -> Drawn {
                 true => Length::Told(double.len()),
                 false => Length::Known(double.len()),
             };
-            DrawnSource { length, elements }
+            DrawnSource { length, elements, fill: Class::Any }
         };
     Drawn { sources: report.sources.iter().zip(per_byte).map(source).collect() }
 }

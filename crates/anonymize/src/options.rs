@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use stunt_machine::symbolic::Relaxations;
+use stunt_search::weaken::Readable;
 use stunt_subject::FailsIf;
 
 use crate::report::{USUAL_REMAINS, USUAL_SHARE};
@@ -148,6 +149,8 @@ pub struct Options {
     pub canonical: bool,
     /// How long the double is.
     pub resize: Resize,
+    /// Whether the double is drawn so that a person can read it.
+    pub readable: Readable,
     /// Families of passes and moves that are left out ([`parts`]).
     pub without: Vec<String>,
     /// How often the double must fail natively.
@@ -179,6 +182,7 @@ impl Options {
             paths: PathSearch::default(),
             canonical: false,
             resize: Resize::Auto,
+            readable: Readable::Text,
             without: Vec::new(),
             runs: 3,
             max_share: USUAL_SHARE,

@@ -250,6 +250,11 @@ impl Text<'_> {
             let told = want.map_or(0, |it| it.0.length.bytes()) as u64;
             length = Some(coder.number(told + 1)? as usize - 1);
         }
+        let mut fill = Class::Any;
+        if gaps {
+            let wanted = want.map_or(Class::Any, |it| it.0.fill);
+            fill = Class::ALL[coder.choose(&weights::fills(), wanted as usize)?];
+        }
         priced.heads.push(Cost::difference(coder.spent(), head));
         let mut said_here = Vec::new();
         let (mut public, mut wanted) = (frame.public.iter().peekable(), want.map(|it| it.1.iter()));
@@ -283,7 +288,7 @@ impl Text<'_> {
             (None, Some(told)) => Length::Told(told),
             (None, None) => Length::Told(elements.len()),
         };
-        Ok(DrawnSource { length, elements })
+        Ok(DrawnSource { length, elements, fill })
     }
 
     /// Adds what a piece says.

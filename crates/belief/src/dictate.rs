@@ -30,11 +30,15 @@ pub fn dictate(described: &Described, public: &Public) -> Vec<Said> {
     let mut begin = 0;
     for (at, (pieces, head)) in described.pieces.iter().zip(&described.heads).enumerate() {
         let (source, set) = (Some(at), described.set.sources.get(at));
+        let filled = match set.map(|it| it.fill) {
+            None | Some(Class::Any) => String::new(),
+            Some(class) => format!(" that are filled with bytes{}", kind(class)),
+        };
         let words_of_head = match set {
             Some(it) if it.has_gaps() && matches!(it.length, Length::Told(_)) => {
-                format!("with gaps, {} bytes long", it.length.bytes())
+                format!("with gaps{filled}, {} bytes long", it.length.bytes())
             }
-            Some(it) if it.has_gaps() => "with gaps".to_owned(),
+            Some(it) if it.has_gaps() => format!("with gaps{filled}"),
             _ => "without gaps".to_owned(),
         };
         all.push(Said { source, words: words_of_head, cost: *head });

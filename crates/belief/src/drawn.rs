@@ -3,6 +3,7 @@
 //!
 //! What always holds: nothing here is the double, and nothing is the original; it is what a description describes.
 
+use crate::piece::Class;
 use crate::values::Values;
 
 /// The set: every source by itself.
@@ -19,6 +20,8 @@ pub struct DrawnSource {
     pub length: Length,
     /// What stands in it, from the front.
     pub elements: Vec<Element>,
+    /// What its gaps are filled with, but for bytes that end one.
+    pub fill: Class,
 }
 
 /// How long a source is, and who knows that.
@@ -102,6 +105,7 @@ impl Drawn {
         let source = |bytes: &Vec<u8>| DrawnSource {
             length: Length::Told(bytes.len()),
             elements: bytes.iter().map(|&value| Element::Byte(Values::one(value))).collect(),
+            fill: Class::Any,
         };
         Drawn { sources: bytes.iter().map(source).collect() }
     }
@@ -140,10 +144,11 @@ impl DrawnSource {
             let mut next = vec![false; bytes.len() + 1];
             match *element {
                 Element::Gap(gap) => {
-                    let blocked = match self.elements.get(at + 1).and_then(|it| it.values()) {
+                    let stopping = match self.elements.get(at + 1).and_then(|it| it.values()) {
                         Some(values) if gap.stops => values,
                         _ => Values::NONE,
                     };
+                    let blocked = stopping.union(self.fill.values().complement());
                     for from in (0..ends.len()).filter(|&from| ends[from]) {
                         gap.reach(bytes, from, blocked, &mut next);
                     }
@@ -199,7 +204,7 @@ mod tests {
         let comma = Element::Byte(Values::one(b','));
         let gap = |stops| Element::Gap(Gap { least: 1, most: None, ends: None, stops });
         let set = |elements: Vec<Element>| Drawn {
-            sources: vec![DrawnSource { length: Length::Told(4), elements }],
+            sources: vec![DrawnSource { length: Length::Told(4), elements, fill: Class::Any }],
         };
         let of = |text: &str| vec![text.as_bytes().to_vec()];
         let stopping = set(vec![gap(true), comma, gap(false)]);
@@ -207,6 +212,10 @@ mod tests {
         assert!(!stopping.contains(&of(",abc")), "a gap of at least one byte");
         assert!(!stopping.contains(&of("abcd")) && !stopping.contains(&of("a,b")));
         assert!(stopping.contains(&of("a,,b")));
+        let mut of_digits = stopping.clone();
+        of_digits.sources[0].fill = Class::Digits;
+        assert!(of_digits.contains(&of("12,3")) && !of_digits.contains(&of("ab,3")));
+        assert!(of_digits.contains(&of("1,23")) && !of_digits.contains(&of("1,a3")));
         let only = Drawn::only(&of("abcd"));
         assert!(only.contains(&of("abcd")) && !only.contains(&of("abce")));
         assert_eq!(only.single(), Some(of("abcd")));

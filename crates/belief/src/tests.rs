@@ -79,7 +79,9 @@ fn random(rng: &mut ChaCha8Rng) -> Drawn {
             true if !is_public => Length::Told(length),
             _ => Length::Known(length),
         };
-        DrawnSource { length, elements }
+        let fills = [Class::Any, Class::Alphanumeric, Class::Text];
+        let fill = if gaps { fills[rng.gen_range(0..fills.len())] } else { Class::Any };
+        DrawnSource { length, elements, fill }
     };
     Drawn { sources: (0..rng.gen_range(1..4)).map(|_| source(rng)).collect() }
 }
@@ -134,7 +136,7 @@ fn attack_random_bits_never_break_the_reader() {
     for _ in 0..3000 {
         let bytes: Vec<u8> = (0..rng.gen_range(1..40)).map(|_| rng.r#gen()).collect();
         let advice = Advice { count: 8 * bytes.len(), bytes };
-        let source = |length| DrawnSource { length, elements: Vec::new() };
+        let source = |length| DrawnSource { length, elements: Vec::new(), fill: Class::Any };
         let shape = Drawn { sources: vec![source(Length::Known(9)), source(Length::Told(0))] };
         if let Ok(described) = decode(&advice, &shape, &public) {
             read += 1;
@@ -184,7 +186,7 @@ fn lengths_of_all_short_strings_fulfil_kraft() {
     // Where the length is known, no string pays for it.
     let cost = |byte: u8| {
         let elements = vec![Element::Byte(Values::one(byte))];
-        let source = DrawnSource { length: Length::Known(1), elements };
+        let source = DrawnSource { length: Length::Known(1), elements, fill: Class::Any };
         describe(&Drawn { sources: vec![source] }, &words(&[])).unwrap().cost
     };
     let sum = kraft((0..=255).map(cost));
@@ -240,7 +242,8 @@ fn a_word_of_the_program_is_cheap_and_the_same_again_is_cheaper() {
     elements.push(Element::Byte(Values::one(b'\n')));
     let twice = elements.repeat(2);
     let cost = |elements: Vec<Element>, public: &Public| {
-        let source = DrawnSource { length: Length::Known(elements.len()), elements };
+        let source =
+            DrawnSource { length: Length::Known(elements.len()), elements, fill: Class::Any };
         let drawn = Drawn { sources: vec![source] };
         describe(&drawn, public).unwrap().cost.bits()
     };
@@ -267,7 +270,7 @@ fn people_read_it() {
         |text: &str| text.bytes().map(|it| Element::Byte(Values::one(it))).collect::<Vec<_>>();
     let elements =
         [text("Content-Disposition:"), vec![Element::Byte(Values::ALL); 14], text("\n")].concat();
-    let source = DrawnSource { length: Length::Known(35), elements };
+    let source = DrawnSource { length: Length::Known(35), elements, fill: Class::Any };
     let described = describe(&Drawn { sources: vec![source] }, &public).unwrap();
     let said: Vec<String> = dictate(&described, &public).into_iter().map(|it| it.words).collect();
     let expected =
@@ -277,7 +280,10 @@ fn people_read_it() {
 
 #[test]
 fn nothing_to_be_drawn_has_no_description() {
-    let source =
-        DrawnSource { length: Length::Known(1), elements: vec![Element::Byte(Values::NONE)] };
+    let source = DrawnSource {
+        length: Length::Known(1),
+        elements: vec![Element::Byte(Values::NONE)],
+        fill: Class::Any,
+    };
     assert!(describe(&Drawn { sources: vec![source] }, &Public::default()).is_none());
 }

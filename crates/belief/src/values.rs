@@ -70,6 +70,12 @@ impl Values {
         self.0.iter().zip(other.0).all(|(mine, theirs)| mine & !theirs == 0)
     }
 
+    /// These and those of another set.
+    #[must_use]
+    pub fn union(self, other: Values) -> Values {
+        Values(std::array::from_fn(|at| self.0[at] | other.0[at]))
+    }
+
     /// All others.
     #[must_use]
     pub fn complement(self) -> Values {
@@ -104,6 +110,7 @@ mod tests {
         assert_eq!(Values::one(255).single(), Some(255));
         assert_eq!(Values::one(b'a').with(b'A').either_case(), Some(b'a'));
         assert_eq!(digits.either_case(), None);
+        assert_eq!(digits.union(Values::one(b'a')).len(), 11);
         assert_eq!(Values::range(3, 1), Values::NONE);
     }
 }

@@ -84,6 +84,16 @@ pub fn classes() -> [u32; 16] {
     })
 }
 
+/// What gaps are filled with: anything, or what a person can read.
+#[must_use]
+pub fn fills() -> [u32; 16] {
+    Class::ALL.map(|class| match class {
+        Class::Any | Class::Alphanumeric => 2,
+        Class::Text | Class::Ascii => 1,
+        _ => 0,
+    })
+}
+
 /// A byte by itself: what separates things is the likeliest.
 #[must_use]
 pub fn byte(value: u8) -> u32 {

@@ -13,7 +13,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stunt_anonymize::{
-    Method, Options, PathSearch, Refusal, Relaxation, Resize, USUAL_REMAINS, USUAL_SHARE, parts,
+    Method, Options, PathSearch, Readable, Refusal, Relaxation, Resize, USUAL_REMAINS, USUAL_SHARE,
+    parts,
 };
 use stunt_record::{State, Store};
 use stunt_report::store_archive;
@@ -75,6 +76,12 @@ const RESIZES: Values<Resize> = &[
     (Resize::Auto, "auto", "Short, or filled up to the original's length, whichever reveals less"),
     (Resize::Always, "always", "Short"),
     (Resize::Never, "never", "It has the length of the original"),
+];
+
+const READABLES: Values<Readable> = &[
+    (Readable::Text, "auto", "Where all that the failure needs may be text"),
+    (Readable::Always, "always", "Wherever the program still fails then"),
+    (Readable::Never, "never", "Whatever satisfies what the failure needs has the same chance"),
 ];
 
 /// Reads one of the values of a flag.
@@ -179,6 +186,18 @@ pub struct Arguments {
         require_equals = true
     )]
     resize: Resize,
+    /// weaken, blackbox: whether a person can read what is free in the double; if nothing is said, where all that is
+    /// needed is text
+    #[arg(
+        long,
+        value_parser = one_of(READABLES),
+        value_name = "WHEN",
+        default_value = "auto",
+        num_args = 0..=1,
+        default_missing_value = "always",
+        require_equals = true
+    )]
+    readable: Readable,
     /// Do without a family of passes or moves, to see its worth
     #[arg(long, value_name = "NAMES", value_delimiter = ',', hide = true)]
     without: Vec<String>,
@@ -235,6 +254,7 @@ impl Arguments {
             },
             canonical: self.canonical,
             resize: self.resize,
+            readable: self.readable,
             without: self.without.clone(),
             runs: self.runs,
             max_share: self.max_share,

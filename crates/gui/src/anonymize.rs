@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use stunt_leakage::Bits;
 use stunt_path::Original;
 use stunt_reduce::{Broken, reduce};
-use stunt_search::weaken::{Lengths, Limits, blackbox, length_bits};
+use stunt_search::weaken::{Lengths, Limits, Readable, blackbox, length_bits};
 use tracing::info;
 
 use crate::case::{Case, NoCase, Steps, Texts};
@@ -343,6 +343,7 @@ fn drawn(
         worth: f64::INFINITY,
         lengths: Lengths::default(),
         without: &[],
+        readable: Readable::Text,
     };
     let trials = Arc::new(AtomicU64::new(0));
     let mut oracle = Texts { case, recording, leaves: &found.leaves, until: None, trials };

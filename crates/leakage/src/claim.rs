@@ -43,11 +43,19 @@ impl Charge {
     }
 }
 
+/// What a description costs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Described {
+    bits: Bits,
+    /// What it costs that not all of the described set fails, where that is not the papers' set.
+    failing: Option<Bits>,
+}
+
 /// A claim, part by part.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Claim {
     set: Bits,
-    described: Option<Bits>,
+    described: Option<Described>,
     charges: Vec<(Charge, Bits)>,
 }
 
@@ -62,8 +70,23 @@ impl Claim {
     /// set it is, and what the described set has more.
     #[must_use]
     pub fn described(mut self, bits: f64) -> Claim {
-        self.described = Some(Bits::AtMost(bits));
+        self.described = Some(Described { bits: Bits::AtMost(bits), failing: None });
         self
+    }
+
+    /// A part of the set has a description of so many bits, and the double was drawn from that part: what it costs
+    /// that not all of the part fails counts instead of the same for the set.
+    #[must_use]
+    pub fn described_in_part(mut self, bits: f64, failing: Bits) -> Claim {
+        self.described = Some(Described { bits: Bits::AtMost(bits), failing: Some(failing) });
+        self
+    }
+
+    /// Whether a charge of the set counts for its description, too.
+    #[must_use]
+    pub fn counts_for_description(&self, charge: Charge) -> bool {
+        let in_part = self.described.is_some_and(|it| it.failing.is_some());
+        !charge.is_described() && !(in_part && charge == Charge::Failing)
     }
 
     /// With a charge more. What is nothing is not there.
@@ -112,8 +135,9 @@ impl Claim {
     }
 
     fn by_description(&self) -> Option<Bits> {
-        let own = self.charges.iter().filter(|(charge, _)| !charge.is_described());
-        Some(self.described? + own.map(|&(_, bits)| bits).sum())
+        let Described { bits, failing } = self.described?;
+        let own = self.charges.iter().filter(|(charge, _)| self.counts_for_description(*charge));
+        Some(bits + failing.unwrap_or(Bits::ZERO) + own.map(|&(_, bits)| bits).sum())
     }
 }
 
@@ -135,6 +159,9 @@ mod tests {
         assert_eq!((described.tells().value(), described.tells().upper()), (25.0, 25.5));
         assert_eq!(described.tells().kind(), "estimate");
         assert!(described.is_by_description());
+        // A part of the set has its own share of failing doubles.
+        let part = claim.clone().described_in_part(20.0, Bits::AtMost(0.25));
+        assert_eq!((part.tells().upper(), part.leak()), (24.25, claim.leak()));
         let long = claim.described(500.0);
         assert_eq!(long.tells().upper(), 175.5);
         assert!(!long.is_by_description());

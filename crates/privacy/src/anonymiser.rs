@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use stunt_anonymize::{
     Conditions, Error, Followed, Found, Method, Options, PathSearch, Refusal, Relaxations, Resize,
-    Runner, Searched, Silent, Target, search,
+    Runner, Searched, Silent, Target, of_description, search,
 };
 use stunt_belief::{List, Public, describe};
 use stunt_leakage::{Bits, Claim};
@@ -218,7 +218,7 @@ pub fn report(
     if let Some(from) = &found.drawn.set
         && let Some(told) = describe(&from.set, &public(program, &[]))
     {
-        said = said.described(told.cost.bits() + from.joined);
+        said = of_description(said, from, &told);
     }
     let tells = said.tells();
     let own = own.to_vec();
@@ -346,9 +346,9 @@ impl<F: Function> Small<F> {
     /// Draws from the set of a double that was weakened. The runs that measured the share come last: all of
     /// them are uniform in the condition, and those that failed are uniform in the set.
     pub(crate) fn draws(&self, found: &Found) -> Option<Vec<Vec<u8>>> {
-        let Searched::Weakened { share, .. } = &found.searched else { return None };
+        let Searched::Weakened { draws, .. } = &found.searched else { return None };
         let runs = self.runs.borrow();
-        let last = &runs[runs.len() - share.runs as usize..];
+        let last = &runs[runs.len() - draws.runs as usize..];
         Some(last.iter().filter(|(_, fails)| *fails).map(|(input, _)| input.clone()).collect())
     }
 

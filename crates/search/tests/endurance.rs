@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stunt_models::{Condition, Masks};
 use stunt_path::{Original, Test, TestKind};
-use stunt_search::weaken::{Lengths, Limits, blackbox};
+use stunt_search::weaken::{Lengths, Limits, Readable, blackbox};
 use stunt_search::{PathCondition, camouflage, castro, weaken};
 use stunt_solver::{Budget, Solver};
 use stunt_terms::{Assignment, Evaluator, Pool, Term};
@@ -128,6 +128,7 @@ fn every_stage(build: Build) {
         worth: f64::INFINITY,
         lengths: Lengths::default(),
         without: &[],
+        readable: Readable::Text,
     };
     let mut fails = |bytes: &[Vec<u8>]| bytes[0].len() > 9 && bytes[0][9] >= 17;
     let mut silent = |_| {};

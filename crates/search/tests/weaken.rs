@@ -8,7 +8,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stunt_path::{Original, Test, TestKind};
 use stunt_reduce::Rendering;
-use stunt_search::weaken::{Lengths, Limits, Weakened, blackbox, blackbox_leaves, weaken_leaves};
+use stunt_search::weaken::{
+    Lengths, Limits, Readable, Weakened, blackbox, blackbox_leaves, weaken_leaves,
+};
 use stunt_search::{PathCondition, weaken};
 use stunt_terms::{InputByte, Pool, Term};
 
@@ -22,6 +24,7 @@ fn limits() -> Limits<'static> {
         worth: f64::INFINITY,
         lengths: Lengths::default(),
         without: &[],
+        readable: Readable::Text,
     }
 }
 

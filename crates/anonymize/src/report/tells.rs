@@ -5,8 +5,9 @@
 //! decode it; what stands beside it adds up to the figure.
 
 use stunt_belief::{Described, Drawn, Element, Length, Public, describe, dictate};
-use stunt_leakage::{Bits, Claim};
+use stunt_leakage::{Bits, Charge, Claim};
 use stunt_report::{Tells, Told};
+use stunt_search::weaken::DrawnFrom;
 use stunt_subject::Subject;
 use stunt_words::Cache;
 use tracing::info_span;
@@ -45,11 +46,20 @@ pub(super) fn claimed(crash: &Crash<'_>, found: &Found) -> Claimed {
     let _span = info_span!("describe").entered();
     let set = with_lengths(crash, &from.set, found);
     match describe(&set, &known(crash).public) {
-        Some(described) => Claimed {
-            claim: claim.described(described.cost.bits() + from.joined),
-            described: Some(described),
-        },
+        Some(described) => {
+            Claimed { claim: of_description(claim, from, &described), described: Some(described) }
+        }
         None => Claimed { claim, described: None },
+    }
+}
+
+/// A claim whose set has a description.
+#[must_use]
+pub fn of_description(claim: Claim, from: &DrawnFrom, described: &Described) -> Claim {
+    let bits = described.cost.bits() + from.joined;
+    match from.failing {
+        Some(failing) => claim.described_in_part(bits, failing),
+        None => claim.described(bits),
     }
 }
 
@@ -100,11 +110,14 @@ pub(super) fn tells(crash: &Crash<'_>, found: &Found, claimed: &Claimed) -> Tell
                 let source = said.source.map(|it| it as u32);
                 tells.pieces.push(Told { source, words: said.words, bits: said.cost.bits() });
             }
-            let joined = found.drawn.set.as_ref().map_or(0.0, |it| it.joined);
-            if joined > 0.0 {
-                tells.pieces.push(told("how bytes go together", Bits::AtMost(joined)));
+            if let Some(from) = &found.drawn.set {
+                if from.joined > 0.0 {
+                    tells.pieces.push(told("how bytes go together", Bits::AtMost(from.joined)));
+                }
+                let of_part = from.failing.filter(|&bits| bits != Bits::ZERO);
+                tells.pieces.extend(of_part.map(|bits| told(Charge::Failing.words(), bits)));
             }
-            let charges = charges.filter(|(charge, _)| !charge.is_described());
+            let charges = charges.filter(|(charge, _)| claim.counts_for_description(*charge));
             tells.pieces.extend(charges.map(|&(charge, bits)| told(charge.words(), bits)));
         }
         _ => {

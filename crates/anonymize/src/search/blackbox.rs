@@ -47,6 +47,7 @@ impl<T: Target> Search<'_, T> {
                 worth: f64::INFINITY,
                 lengths: self.lengths,
                 without: &self.options.without,
+                readable: self.options.readable,
             };
             let mut falling = |at: Progress| self.observer.better(at.bits, at.runs, "runs");
             blackbox(&start, &mut *oracle, limits, rng, &mut falling)

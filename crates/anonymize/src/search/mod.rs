@@ -155,6 +155,8 @@ pub enum Searched {
         condition: Bits,
         /// How often solutions failed.
         share: Share,
+        /// How often what the double was drawn from did, in the last runs.
+        draws: Share,
         /// How many gaps between what is kept may be longer or shorter.
         gaps: usize,
     },

@@ -75,6 +75,7 @@ impl<T: Target> Search<'_, T> {
                 worth: f64::INFINITY,
                 lengths,
                 without: &self.options.without,
+                readable: self.options.readable,
             };
             let (pool, tests) = (&mut start.path.pool, &start.path.tests);
             let mut falling = |at: Progress| {
@@ -122,8 +123,8 @@ impl<T: Target> Search<'_, T> {
 /// What weakening took and found.
 pub(super) fn searched(weakened: &Weakened, runs: u64) -> Searched {
     let (kept, all) = weakened.kept;
-    let Weakened { condition, share, gaps, .. } = *weakened;
-    Searched::Weakened { runs, kept, all, condition, share, gaps }
+    let Weakened { condition, share, draws, gaps, .. } = *weakened;
+    Searched::Weakened { runs, kept, all, condition, share, draws, gaps }
 }
 
 /// The same in words, as far as it matters.

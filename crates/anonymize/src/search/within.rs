@@ -70,6 +70,7 @@ impl<T: Target> Search<'_, T> {
                 worth: f64::INFINITY,
                 lengths: self.lengths,
                 without: &self.options.without,
+                readable: self.options.readable,
             };
             let oracle: &mut dyn Runner = &mut *oracle;
             let mut falling = |at: Progress| self.observer.better(at.bits, at.runs, "runs");

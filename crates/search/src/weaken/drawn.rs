@@ -4,7 +4,8 @@
 //! no more than the bits that stand beside it. Bytes that depend on each other are taken one by one; what their
 //! dependence reveals is in these bits.
 
-use stunt_belief::{Drawn, DrawnSource, Element, Length, Values};
+use stunt_belief::{Class, Drawn, DrawnSource, Element, Length, Values};
+use stunt_leakage::Bits;
 use stunt_models::ByteSet;
 use stunt_path::Original;
 use stunt_terms::InputByte;
@@ -19,6 +20,9 @@ pub struct DrawnFrom {
     pub set: Drawn,
     /// What this has more than what is drawn from, in bits at most: bytes depend on each other.
     pub joined: f64,
+    /// What it costs that not all of it fails, if it is a plain part of what the condition allows: that is
+    /// measured by itself then.
+    pub failing: Option<Bits>,
 }
 
 impl DrawnFrom {
@@ -36,7 +40,7 @@ impl DrawnFrom {
             let elements = &mut set.sources[usize::from(byte.source)].elements;
             elements[byte.offset as usize] = Element::Byte(values(domain));
         }
-        DrawnFrom { set, joined: (bits - each).max(0.0) }
+        DrawnFrom { set, joined: (bits - each).max(0.0), failing: None }
     }
 
     /// One input and no other.
@@ -48,7 +52,7 @@ impl DrawnFrom {
             let element = Element::Byte(Values::one(own.get(byte)));
             set.sources[usize::from(byte.source)].elements[byte.offset as usize] = element;
         }
-        DrawnFrom { set, joined: 0.0 }
+        DrawnFrom { set, joined: 0.0, failing: None }
     }
 }
 
@@ -57,6 +61,7 @@ fn public(input: &Original) -> Drawn {
     let source = |bytes: Vec<u8>| DrawnSource {
         length: Length::Known(bytes.len()),
         elements: bytes.into_iter().map(Element::Public).collect(),
+        fill: Class::Any,
     };
     Drawn { sources: input.reveal().into_iter().map(source).collect() }
 }
@@ -64,6 +69,11 @@ fn public(input: &Original) -> Drawn {
 /// Byte sets of two crates are one thing.
 pub(super) fn values(set: ByteSet) -> Values {
     Values::filter(|value| set.contains(value))
+}
+
+/// The same the other way round.
+pub(super) fn byte_set(values: Values) -> ByteSet {
+    ByteSet::filter(|value| values.contains(value))
 }
 
 /// The set of a condition in its layouts.
@@ -88,11 +98,12 @@ pub(super) fn drawn_from(parts: &Parts<'_>, weak: &Weak, layout: Option<&Layout>
     }
     if let Some(layout) = layout {
         let source = &mut set.sources[layout.source()];
+        source.fill = layout.fill();
         source.length = Length::Known(source.elements.len() + layout.extra());
         // From the back, so that places stay what they are.
         for (place, gap) in layout.described().into_iter().rev() {
             source.elements.splice(place, [Element::Gap(gap)]);
         }
     }
-    DrawnFrom { set, joined }
+    DrawnFrom { set, joined, failing: None }
 }

@@ -16,9 +16,10 @@
 use std::ops::Range;
 
 use rand::{Rng, RngCore};
+use stunt_belief::Class;
 use stunt_models::ByteSet;
 
-use super::drawn::values;
+use super::drawn::{byte_set, values};
 
 /// A gap: where it was at first, and how long it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,10 @@ struct Gap {
     cut: Cut,
     values: ByteSet,
     last: ByteSet,
+    /// How many values the condition alone would let a byte have, and the last one.
+    allowed: (u32, u32),
+    /// Its bytes are none that the next piece may begin with.
+    stops: bool,
     /// The share of so many bytes that may stand in it.
     shares: Vec<f64>,
 }
@@ -56,6 +61,8 @@ pub(crate) struct Layout {
     ways: Vec<Vec<f64>>,
     /// By how many bytes an input is longer than the source.
     extra: usize,
+    /// What gaps are filled with.
+    fill: Class,
 }
 
 /// An input in its layout: where each byte comes from.
@@ -70,19 +77,35 @@ impl Layout {
     /// The arrangements of a source in which something is asked at each place, with gaps in order that do not
     /// touch each other, in inputs that are longer by so many bytes.
     pub(crate) fn new(source: usize, asked: Vec<ByteSet>, extra: usize, cuts: &[Cut]) -> Self {
+        Layout::filled_with(Class::Any, source, asked, extra, cuts)
+    }
+
+    /// The same with gaps that are filled with bytes of a class only.
+    pub(crate) fn filled_with(
+        fill: Class,
+        source: usize,
+        asked: Vec<ByteSet>,
+        extra: usize,
+        cuts: &[Cut],
+    ) -> Self {
+        let class = byte_set(fill.values());
         let filler = extra + cuts.iter().map(|cut| cut.place.len()).sum::<usize>();
         let gap = |(number, cut): (usize, &Cut)| {
-            let values = match cuts.get(number + 1) {
+            let allowed = match cuts.get(number + 1) {
                 Some(next) => before(&asked[cut.place.end..next.place.start]),
                 None => ByteSet::ALL,
             };
+            let values = allowed.intersect(&class);
             let last = cut.ends_with.unwrap_or(values);
+            let counted = (allowed.len(), cut.ends_with.unwrap_or(allowed).len());
+            let stops = allowed != ByteSet::ALL;
             let share = |values: ByteSet| f64::from(values.len()) / 256.0;
             let shares = |length: usize| match length {
                 0 => 1.0,
                 _ => share(values).powi(length as i32 - 1) * share(last),
             };
-            Gap { cut: cut.clone(), values, last, shares: (0..=filler).map(shares).collect() }
+            let shares = (0..=filler).map(shares).collect();
+            Gap { cut: cut.clone(), values, last, allowed: counted, stops, shares }
         };
         let gaps: Vec<Gap> = cuts.iter().enumerate().map(gap).collect();
         let mut ways = vec![vec![0.0; filler + 1]; gaps.len() + 1];
@@ -91,7 +114,18 @@ impl Layout {
             let (before, behind) = ways.split_at_mut(number + 1);
             gap.ways(&behind[0], &mut before[number]);
         }
-        Layout { source, asked, gaps, ways, extra }
+        Layout { source, asked, gaps, ways, extra, fill }
+    }
+
+    /// The same pieces where other bytes may stand, in gaps that are filled with bytes of a class only.
+    pub(crate) fn refilled(&self, fill: Class, asked: Vec<ByteSet>) -> Self {
+        let cuts: Vec<Cut> = self.gaps.iter().map(|gap| gap.cut.clone()).collect();
+        Layout::filled_with(fill, self.source, asked, self.extra, &cuts)
+    }
+
+    /// What gaps are filled with.
+    pub(crate) fn fill(&self) -> Class {
+        self.fill
     }
 
     /// The source whose pieces may move.
@@ -108,7 +142,7 @@ impl Layout {
             least: number(gap.cut.least).unwrap_or(0),
             most: number(gap.cut.most).filter(|_| gap.cut.most < filler),
             ends: gap.cut.ends_with.map(values),
-            stops: gap.values != ByteSet::ALL,
+            stops: gap.stops,
         };
         self.gaps.iter().map(|it| (it.cut.place.clone(), gap(it))).collect()
     }
@@ -155,7 +189,8 @@ impl Layout {
                 let values = if at == length { gap.last } else { gap.values };
                 let rank = rng.gen_range(0..values.len());
                 moved.push(values.nth(rank).unwrap_or(0));
-                from.push(Err(values.len()));
+                let (inside, last) = gap.allowed;
+                from.push(Err(if at == length { last } else { inside }));
             }
         }
         moved.extend_from_slice(&bytes[piece..]);
@@ -168,7 +203,7 @@ impl Layout {
     pub(crate) fn is_only(&self, input: &[Vec<u8>]) -> bool {
         // The last gap follows from the others, and one before a short piece from where that begins.
         let others = &self.gaps[..self.gaps.len() - 1];
-        if others.iter().all(|gap| gap.values != ByteSet::ALL && gap.cut.ends_with.is_none()) {
+        if others.iter().all(|gap| gap.stops && gap.cut.ends_with.is_none()) {
             return true;
         }
         let bytes = &input[self.source];

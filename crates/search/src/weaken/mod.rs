@@ -15,9 +15,9 @@
 //! get the set of values with which the program fails, as far as trying some of each kind shows it. In the end, what is needed may move: where the program
 //! finds it elsewhere, too, the inputs of all layouts are drawn from (`layout.rs`).
 //!
-//! Guarantees: the double is drawn uniformly from the inputs that satisfy `W` and fail, by
-//! rejection, with fresh randomness; so on average over originals it reveals at most the figure.
-//! `p` is measured at the end, on runs by which nothing was accepted. Whoever calls may measure several
+//! Guarantees: the double is drawn uniformly from the inputs that satisfy `W` and fail, or from a plain part of
+//! them (`plain.rs`), by rejection, with fresh randomness; so it tells at most what its description and the share of
+//! that part say. `p` is measured at the end, on runs by which nothing was accepted. Whoever calls may measure several
 //! conditions, up to [`MOST_MEASURED`], and take the one with the lowest figure, or the path condition if
 //! that is lower: each has its part of the doubt, so that the one that is taken holds with a confidence of
 //! 99 %.
@@ -34,6 +34,7 @@ mod leaves;
 mod lengths;
 mod moves;
 mod parts;
+mod plain;
 mod schedule;
 mod search;
 
@@ -41,5 +42,6 @@ pub use confidence::Share;
 pub use drawn::DrawnFrom;
 pub use leaves::{blackbox_leaves, weaken_leaves};
 pub use lengths::{length_bits, other_length_bits, same_length_bits};
+pub use plain::Readable;
 pub use schedule::{MOVES, Tally};
 pub use search::{Lengths, Limits, MOST_MEASURED, Progress, Room, Weakened, blackbox, weaken};

@@ -30,7 +30,7 @@ pub struct Tally {
 }
 
 /// All moves, and what each tries.
-pub const MOVES: [(&str, &str); 7] = [
+pub const MOVES: [(&str, &str); 8] = [
     ("code", "to do without what a place in the code found out"),
     ("bytes", "to do without what is asked of a stretch of bytes"),
     ("sums", "the same for bytes under a sum, which stays right"),
@@ -38,6 +38,10 @@ pub const MOVES: [(&str, &str); 7] = [
     ("sets", "to give a byte all values with which the program fails"),
     ("narrow", "to take values away with which it never does"),
     ("gaps", "to fill the input up to the original's length, and to let what is needed move"),
+    (
+        "plain",
+        "to draw what is free so that a person can read it, and odd values as the likeliest of them",
+    ),
 ];
 
 /// The moves in their order. Where there is time for few runs only, classes come first: a few tries decide about

@@ -22,6 +22,7 @@ use super::confidence::Share;
 use super::drawn::{DrawnFrom, drawn_from};
 use super::layout::{Arranged, Layout};
 use super::parts::{Draws, Item, Parts, Weak};
+use super::plain::{Plain, Readable};
 use super::schedule::{self, Tally};
 use crate::{Double, Measured};
 
@@ -42,6 +43,8 @@ const FEW_RUNS: u32 = 60;
 const FINAL_HITS: u32 = 200;
 /// and so many at least, for which there may be ten times as many.
 const FEW_HITS: u32 = 30;
+/// What the double is drawn from has one in so many of the runs that measure the condition.
+const OF_PLAIN: u32 = 2;
 /// The runs that a try begins with: what comes out must not depend on how many processors there are.
 pub(super) const FIRST_BATCH: usize = 2;
 /// A try is not accepted after fewer runs,
@@ -78,6 +81,8 @@ pub struct Limits<'a> {
     pub lengths: Lengths,
     /// Moves that are left out, by name.
     pub without: &'a [String],
+    /// Whether the double is drawn so that a person can read it.
+    pub readable: Readable,
 }
 
 /// How long a double may be, and what it owes for that, in bits.
@@ -124,6 +129,8 @@ pub struct Weakened {
     pub condition: Bits,
     /// How many runs on solutions of the condition failed, of those that measured it.
     pub share: Share,
+    /// The same for what the double was drawn from, in the last runs of all: the double is the first that failed.
+    pub draws: Share,
     /// Literals that are kept, and literals that there were.
     pub kept: (usize, usize),
     /// How many gaps between them may be longer or shorter; 0 if all stays where it was.
@@ -457,24 +464,51 @@ impl Search<'_> {
         runs_for(FINAL_HITS).min(3 * FINAL_RUNS).max(few).max(FINAL_RUNS)
     }
 
-    /// Measures the share, and draws the double.
-    fn finish(mut self, all: usize, tally: Vec<Tally>) -> Result<Option<Weakened>, Broken> {
-        let (weak, layout) = (self.weak.clone(), self.layout.clone());
-        let mut share = Share::default();
-        let mut double: Option<Solution> = None;
-        // A condition with one solution has no share to be measured.
-        let only = layout.is_none() && weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
-        let all_runs = if only { LEAST_RUNS } else { self.final_runs() };
-        while share.runs < all_runs {
-            let count = (all_runs - share.runs).min(50) as usize;
-            let Some(mut drawn) = self.drawn(&weak, layout.as_deref(), Draws::Fresh, count) else {
+    /// Runs on so many fresh solutions: how many fail, and the first that does, which is as random as any.
+    fn measured(
+        &mut self,
+        weak: &Weak,
+        layout: Option<&Layout>,
+        runs: u32,
+    ) -> Result<Option<(Share, Option<Solution>)>, Broken> {
+        let (mut share, mut double) = (Share::default(), None);
+        while share.runs < runs {
+            let count = (runs - share.runs).min(50) as usize;
+            let Some(mut drawn) = self.drawn(weak, layout, Draws::Fresh, count) else {
                 return Ok(None);
             };
             let results = self.run_drawn(&drawn)?;
             share.add(&results);
-            // The first that fails is as random as any.
             let first = results.iter().position(|&fails| fails);
             double = double.or_else(|| first.map(|at| drawn.swap_remove(at)));
+        }
+        Ok(Some((share, double)))
+    }
+
+    /// Measures the share, and draws the double from the plainest part of what satisfies the condition.
+    fn finish(mut self, all: usize, tally: Vec<Tally>) -> Result<Option<Weakened>, Broken> {
+        let (weak, layout) = (self.weak.clone(), self.layout.clone());
+        // A condition with one solution has no share to be measured.
+        let only = layout.is_none() && weak.bits() >= 8.0 * self.parts.hidden.len() as f64;
+        let all_runs = if only { LEAST_RUNS } else { self.final_runs() };
+        let plain = if only { None } else { self.plain(self.limits.readable)? };
+        let Some((share, mut double)) = self.measured(&weak, layout.as_deref(), all_runs)? else {
+            return Ok(None);
+        };
+        let failing = |share: Share| Bits::Estimate {
+            value: -share.value().log2(),
+            at_most: -share.at_least(DOUBT_OF_EACH).log2(),
+            confidence: 1.0 - FINAL_DOUBT,
+        };
+        let mut drawn = None;
+        let mut draws = share;
+        if let Some(Plain { weak, layout }) = plain
+            && let Some((share, Some(found))) =
+                self.measured(&weak, layout.as_deref(), all_runs / OF_PLAIN)?
+        {
+            let mut from = drawn_from(&self.parts, &weak, layout.as_deref());
+            from.failing = Some(failing(share));
+            (drawn, double, draws) = (Some(from), Some(found), share);
         }
         let Some(Solution { input: bytes, arranged, .. }) = double else { return Ok(None) };
         let mut measured = self.parts.measure(&weak);
@@ -485,16 +519,11 @@ impl Search<'_> {
         let gain = layout.as_ref().map_or(0.0, |layout| layout.gain());
         let mut claim = Claim::of_set(condition.less(gain));
         if !only {
-            let failing = Bits::Estimate {
-                value: -share.value().log2(),
-                at_most: -share.at_least(DOUBT_OF_EACH).log2(),
-                confidence: 1.0 - FINAL_DOUBT,
-            };
-            claim = claim.charged(Charge::Failing, failing);
+            claim = claim.charged(Charge::Failing, failing(share));
         }
         measured.total = claim.leak();
         let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
-        let drawn = drawn_from(&self.parts, &weak, layout.as_deref());
+        let drawn = drawn.unwrap_or_else(|| drawn_from(&self.parts, &weak, layout.as_deref()));
         let kept = (weak.len(), all);
         let gaps = layout.map_or(0, |layout| layout.gaps());
         let filled = self.is_filled();
@@ -505,6 +534,7 @@ impl Search<'_> {
             drawn,
             condition,
             share,
+            draws,
             kept,
             gaps,
             filled,
