@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use serde_json::json;
+use stunt_anonymize::as_described;
 use stunt_belief::{
     Advice, Class, Described, Drawn, DrawnSource, Element, Length, Public, Values, decode,
 };
@@ -98,8 +99,13 @@ fn decoded(
         );
     }
     let public = Public { lists, documents: examples(files)?, doubles: Vec::new() };
-    let described = decode(&advice(bits), &shape(opened), &public)?;
-    if !described.set.contains(&opened.doubles) {
+    let apart: Option<Vec<usize>> =
+        tells.apart.as_ref().map(|it| it.iter().map(|&leaf| leaf as usize).collect());
+    let doubles = as_described(&opened.doubles, apart.as_deref())
+        .context("the advice is about documents, and this report has none")?;
+    let shape = if apart.is_some() { unpacked_shape(opened, &doubles) } else { shape(opened) };
+    let described = decode(&advice(bits), &shape, &public)?;
+    if !described.set.contains(&doubles) {
         bail!("the advice is that of another double: this report does not tell the truth");
     }
     Ok(described)
@@ -134,6 +140,24 @@ fn shape(opened: &Opened) -> Drawn {
             DrawnSource { length, elements, fill: Class::Any }
         };
     Drawn { sources: report.sources.iter().zip(per_byte).map(source).collect() }
+}
+
+/// The same of documents without compression, whose lengths are told.
+fn unpacked_shape(opened: &Opened, doubles: &[Vec<u8>]) -> Drawn {
+    let mut shape = shape(opened);
+    let known = std::mem::take(&mut shape.sources);
+    let source = |(at, double): (usize, &Vec<u8>)| match known.get(at) {
+        Some(source) if source.elements.iter().any(|it| matches!(it, Element::Public(_))) => {
+            source.clone()
+        }
+        _ => DrawnSource {
+            length: Length::Told(double.len()),
+            elements: vec![Element::Byte(Values::ALL); double.len()],
+            fill: Class::Any,
+        },
+    };
+    shape.sources = doubles.iter().enumerate().map(source).collect();
+    shape
 }
 
 fn text(report: &Report, tells: &Tells, decoded: Option<&Described>) -> String {

@@ -29,7 +29,9 @@ pub use observer::{Observer, Silent};
 pub use options::{Method, Options, PathSearch, Relaxation, Resize, parts};
 pub use oracle::Runner;
 pub use refusal::{Error, Refusal};
-pub use report::{Account, ForOwner, Made, Seconds, USUAL_REMAINS, USUAL_SHARE, of_description};
+pub use report::{
+    Account, ForOwner, Made, Seconds, USUAL_REMAINS, USUAL_SHARE, as_described, of_description,
+};
 pub use search::{Found, Origin, Proved, Searched, USUAL_TIME, search};
 pub use stage::Stage;
 pub use stunt_document::Remains;

@@ -17,6 +17,10 @@ use crate::oracle::{Broken, Oracle};
 /// More leaves than this are not told apart: such a document is changed as it is.
 const MOST: usize = 4096;
 
+/// By what every byte of all leaves is changed, to see what follows from them: one that stays the same by chance does
+/// not do so three times.
+const OTHERWISE: [u8; 3] = [0x01, 0x02, 0x5a];
+
 /// An input that was taken apart.
 pub struct Rendering {
     sources: Vec<Source>,
@@ -70,6 +74,17 @@ pub enum Place {
     Around,
 }
 
+/// What stands at some place of an input that is written without compression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// A whole leaf, by its number.
+    Leaf(usize),
+    /// A byte that is the same whatever the leaves are.
+    Fixed(u8),
+    /// A byte that follows from the leaves: a checksum, a leaf that stands here once more or in another form.
+    Computed(u8),
+}
+
 impl Rendering {
     /// An input taken apart, where its sources may change and are documents. `None` if none is.
     #[must_use]
@@ -115,6 +130,28 @@ impl Rendering {
             }
         };
         self.sources.iter().map(rendered).collect()
+    }
+
+    /// The input that has these leaves, written without compression, source by source; at last the leaves that
+    /// stand nowhere as they are, or are wanted apart. Whoever has this has the input: formats' writers compute all
+    /// else. `None` if what is around the leaves changes its length with them.
+    #[must_use]
+    pub fn unpacked(&self, leaves: &[Vec<u8>], apart: &[usize]) -> Option<Vec<Vec<Written>>> {
+        let mut stands = vec![false; leaves.len()];
+        let mut all = Vec::with_capacity(self.sources.len());
+        for source in &self.sources {
+            let own = source.leaves.clone();
+            match &source.document {
+                Some(tree) => all.push(tree.unpacked(leaves, own, apart, &mut stands)?),
+                None => {
+                    stands[own.start] = true;
+                    all.push(vec![Written::Leaf(own.start)]);
+                }
+            }
+        }
+        let nowhere = (0..leaves.len()).filter(|&leaf| !stands[leaf] && !leaves[leaf].is_empty());
+        all.extend(nowhere.map(|leaf| vec![Written::Leaf(leaf)]));
+        Some(all)
     }
 
     /// What a byte of the input is.
@@ -185,6 +222,54 @@ impl Tree {
     fn contents(&self) -> impl Iterator<Item = Content> + '_ {
         let node = |path| self.document.node(path).and_then(|node| node.content());
         self.paths.iter().filter_map(move |path| node(path).cloned())
+    }
+
+    /// The document with some of all leaves, without compression. Leaves that stand in it as they are get marked.
+    fn unpacked(
+        &self,
+        leaves: &[Vec<u8>],
+        own: Range<usize>,
+        apart: &[usize],
+        stands: &mut [bool],
+    ) -> Option<Vec<Written>> {
+        let style = if self.style == Style::Packed { Style::Stored } else { self.style };
+        let rendered = self.with(&leaves[own.clone()]).render_as(style);
+        let bytes = &rendered.bytes;
+        // Of each byte, whether it is another one with other leaves.
+        let mut follows = vec![false; bytes.len()];
+        for flipped in OTHERWISE {
+            let other = |leaf: &Vec<u8>| leaf.iter().map(|byte| byte ^ flipped).collect();
+            let others: Vec<Vec<u8>> = leaves[own.clone()].iter().map(other).collect();
+            let other = self.with(&others).render_as(style).bytes;
+            if other.len() != bytes.len() {
+                return None;
+            }
+            let differs = bytes.iter().zip(other.iter()).map(|(one, two)| one != two);
+            follows.iter_mut().zip(differs).for_each(|(follows, differs)| *follows |= differs);
+        }
+        let mut written = Vec::with_capacity(bytes.len());
+        let (mut spans, mut at) = (rendered.spans.iter().peekable(), 0);
+        while at < bytes.len() {
+            while spans.next_if(|span| span.at.start < at).is_some() {}
+            let here = spans.peek().filter(|span| span.at.start == at);
+            let leaf = here.and_then(|span| {
+                let leaf = own.start + self.paths.binary_search(&span.leaf).ok()?;
+                let whole = span.from == 0 && span.at.len() == leaves[leaf].len();
+                (whole && !stands[leaf] && !apart.contains(&leaf)).then_some(leaf)
+            });
+            if let Some(leaf) = leaf {
+                stands[leaf] = true;
+                written.push(Written::Leaf(leaf));
+                at += leaves[leaf].len();
+                continue;
+            }
+            written.push(match follows[at] {
+                true => Written::Computed(bytes[at]),
+                false => Written::Fixed(bytes[at]),
+            });
+            at += 1;
+        }
+        Some(written)
     }
 
     fn with(&self, leaves: &[Vec<u8>]) -> Document {
@@ -280,6 +365,27 @@ mod tests {
         );
         // What may not change, and what is no document, is not taken apart.
         assert!(Rendering::of(&input, &[false, true]).is_none());
+    }
+
+    #[test]
+    fn unpacked_documents_have_their_leaves_once() {
+        let text = b"a secret text, a secret text, a secret text";
+        let input = [gzip(text, Compression::best()), b"plain".to_vec()];
+        let rendering = Rendering::of(&input, &[true, true]).expect("one is a document");
+        let own: Vec<Vec<u8>> = rendering.leaves().iter().map(|it| it.bytes.to_vec()).collect();
+        let [zipped, plain] = &rendering.unpacked(&own, &[]).expect("lengths stay")[..] else {
+            panic!("two sources")
+        };
+        assert_eq!(plain, &[Written::Leaf(2)]);
+        let secret = zipped.iter().position(|it| *it == Written::Leaf(1)).expect("it is stored");
+        assert_eq!(zipped[0], Written::Fixed(0x1f));
+        // What is behind it is its checksum, and its length, which stays.
+        let [.., c0, c1, c2, c3, length, _, _, _] = zipped[secret..] else { panic!("a trailer") };
+        assert!([c0, c1, c2, c3].iter().all(|it| matches!(it, Written::Computed(_))));
+        assert_eq!(length, Written::Fixed(text.len() as u8));
+        // A leaf that is wanted apart stands at the end.
+        let apart = rendering.unpacked(&own, &[1]).expect("lengths stay");
+        assert!(!apart[0].contains(&Written::Leaf(1)) && apart[2] == [Written::Leaf(1)]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod sums;
 
 pub use blank::{At, blank};
 pub use driver::{Budget, Reduced, reduce};
-pub use leaves::{Leaf, OverLeaves, Place, Rendering};
+pub use leaves::{Leaf, OverLeaves, Place, Rendering, Written};
 pub use oracle::{Broken, Oracle};
 pub use pad::pad;
 pub use pass::FAMILIES;

@@ -25,6 +25,9 @@ pub struct Tells {
     /// The description in bits, as digits 0 and 1, if the figure counts one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
+    /// The advice is about documents without compression, and these of their leaves stand apart behind them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Vec<u32>>,
     /// The same in words, piece by piece, and what else was charged. The sum is `bits`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pieces: Vec<Told>,

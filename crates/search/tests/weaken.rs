@@ -9,7 +9,8 @@ use rand_chacha::ChaCha8Rng;
 use stunt_path::{Original, Test, TestKind};
 use stunt_reduce::Rendering;
 use stunt_search::weaken::{
-    Lengths, Limits, Readable, Weakened, blackbox, blackbox_leaves, weaken_leaves,
+    Lengths, Limits, Readable, Weakened, blackbox, blackbox_leaves, unpacked as unpacked_of,
+    weaken_leaves,
 };
 use stunt_search::{PathCondition, weaken};
 use stunt_terms::{InputByte, Pool, Term};
@@ -414,5 +415,49 @@ fn leaves_are_weakened_and_what_is_around_them_is_charged() {
         assert_eq!(found.measured.bytes.len(), file.len());
         let is_told = |at: usize| (at <= 14 && !TIME.contains(&at)) || at == 30 || at >= 47;
         assert!((0..file.len()).all(|at| (told(at) > 7.9) == is_told(at)));
+        // In words: the header, the time, free text, an X, free text; of the checksum nothing, since it follows.
+        let doubles = &found.double.bytes;
+        let rendering = Rendering::of(doubles, &[true]).expect("it is a document");
+        let apart = found.drawn.apart.expect("it is described as a document");
+        let read = unpacked_of(&rendering, &apart).expect("lengths stay");
+        assert!(found.drawn.set.contains(&read));
+        assert!(!found.drawn.set.contains(&[vec![0; read[0].len()]]));
+        let described = stunt_belief::describe(&found.drawn.set, &Default::default());
+        let bits = described.expect("every byte has values").cost.bits();
+        assert!(bits < around, "{bits} and {around}");
     }
+}
+
+#[test]
+fn what_a_person_can_read_is_drawn_where_it_fails_as_often() {
+    // A number behind a word, in text or anywhere.
+    let bytes = b"....key=5;..............";
+    let fails = |input: &[Vec<u8>]| input[0][4..9].starts_with(b"key=") && input[0][9] == b';';
+    let mut pool = Pool::new();
+    let conditions: Vec<(Term, u64)> = [(4, b'k'), (5, b'e'), (6, b'y'), (7, b'='), (9, b';')]
+        .map(|(at, value)| (is(&mut pool, at, value), 100 + u64::from(at)))
+        .to_vec();
+    let tests: Vec<Test> = conditions.iter().copied().map(test).collect();
+    for (readable, is_read) in [(Readable::Text, true), (Readable::Never, false)] {
+        let limits = Limits { readable, ..limits() };
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let mut fails = fails;
+        let found =
+            weaken(&mut pool, &tests, &original(bytes), &mut fails, limits, &mut rng, &mut |_| {});
+        let found = found.expect("a function can always be called").expect("the original fails");
+        let double = &found.double.bytes[0];
+        let readable = |byte: &u8| byte.is_ascii_alphanumeric() || b"=;".contains(byte);
+        assert_eq!(double.iter().all(readable), is_read, "{}", double.escape_ascii());
+        assert!(found.drawn.set.contains(&found.double.bytes));
+        assert_eq!(found.drawn.failing.is_some(), is_read);
+        // What the condition says is the same.
+        assert_eq!(found.condition.value(), 40.0);
+    }
+    // Where a byte that is needed is none of a text, nothing is.
+    let mut bytes = bytes.to_vec();
+    bytes[4] = 0x89;
+    let mut pool = Pool::new();
+    let conditions = [(is(&mut pool, 4, 0x89), 100)];
+    let found = weakened(&mut pool, &conditions, &bytes, |input| input[0][4] == 0x89);
+    assert!(found.double.bytes[0].iter().any(|byte| !byte.is_ascii()));
 }

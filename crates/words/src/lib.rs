@@ -12,6 +12,7 @@
 
 mod cache;
 mod extract;
+mod formats;
 mod libraries;
 
 use std::fs::File;
@@ -25,7 +26,7 @@ pub use cache::Cache;
 pub use extract::words_in;
 
 /// How words are found: changes whenever other words may be found in the same file.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The words of a program: its own, those of its libraries, and those of libraries that nearly every program has.
 #[must_use]
@@ -78,6 +79,7 @@ fn named([own, libraries, common]: [Vec<Vec<u8>>; 3]) -> Vec<List> {
         List::new("the program", own),
         List::new("its libraries", libraries),
         List::new("the system's libraries", common),
+        List::new("common formats", formats::words()),
     ]
 }
 

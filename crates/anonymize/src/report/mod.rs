@@ -20,7 +20,7 @@ pub(crate) use owner::for_owner;
 pub use owner::{ForOwner, Seconds};
 pub use remains::USUAL_REMAINS;
 pub(crate) use tells::Known;
-pub use tells::of_description;
+pub use tells::{as_described, of_description};
 
 /// A double and its report.
 pub struct Made {

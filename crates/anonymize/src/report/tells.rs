@@ -6,8 +6,9 @@
 
 use stunt_belief::{Described, Drawn, Element, Length, Public, describe, dictate};
 use stunt_leakage::{Bits, Charge, Claim};
+use stunt_reduce::Rendering;
 use stunt_report::{Tells, Told};
-use stunt_search::weaken::DrawnFrom;
+use stunt_search::weaken::{DrawnFrom, unpacked};
 use stunt_subject::Subject;
 use stunt_words::Cache;
 use tracing::info_span;
@@ -53,6 +54,14 @@ pub(super) fn claimed(crash: &Crash<'_>, found: &Found) -> Claimed {
     }
 }
 
+/// A double as its description means it: documents without compression, if it was described so.
+#[must_use]
+pub fn as_described(double: &[Vec<u8>], apart: Option<&[usize]>) -> Option<Vec<Vec<u8>>> {
+    let Some(apart) = apart else { return Some(double.to_vec()) };
+    let rendering = Rendering::of(double, &vec![true; double.len()])?;
+    unpacked(&rendering, apart)
+}
+
 /// A claim whose set has a description.
 #[must_use]
 pub fn of_description(claim: Claim, from: &DrawnFrom, described: &Described) -> Claim {
@@ -91,6 +100,7 @@ pub(super) fn tells(crash: &Crash<'_>, found: &Found, claimed: &Claimed) -> Tell
         belief: stunt_belief::VERSION,
         lists: None,
         advice: None,
+        apart: None,
         pieces: Vec::new(),
     };
     let told = |words: &str, bits: Bits| Told {
@@ -103,11 +113,17 @@ pub(super) fn tells(crash: &Crash<'_>, found: &Found, claimed: &Claimed) -> Tell
         Some(described) if claim.is_by_description() => {
             let known = known(crash);
             tells.lists = Some(known.identity.clone());
-            if described.advice.count > 0 {
+            let apart = found.drawn.set.as_ref().and_then(|from| from.apart.as_deref());
+            let double = &found.drawn.double.bytes;
+            let read = as_described(double, apart).is_some_and(|it| described.set.contains(&it));
+            if described.advice.count > 0 && read {
                 tells.advice = Some(described.advice.bits());
+                tells.apart = apart.map(|it| it.iter().map(|&leaf| leaf as u32).collect());
             }
+            let count = double.len();
             for said in dictate(described, &known.public) {
-                let source = said.source.map(|it| it as u32);
+                // Leaves that stand apart belong to no source by themselves.
+                let source = said.source.filter(|&it| it < count).map(|it| it as u32);
                 tells.pieces.push(Told { source, words: said.words, bits: said.cost.bits() });
             }
             if let Some(from) = &found.drawn.set {

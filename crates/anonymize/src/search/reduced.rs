@@ -20,7 +20,7 @@ use stunt_machine::symbolic::Relaxations;
 use stunt_path::Original;
 use stunt_reduce::{Budget, reduce};
 use stunt_search::weaken::{
-    DrawnFrom, Lengths, Room, length_bits, other_length_bits, same_length_bits,
+    DrawnFrom, Lengths, Room, length_bits, of_documents, other_length_bits, same_length_bits,
 };
 use stunt_search::{Double, Measured};
 use tracing::info;
@@ -127,7 +127,7 @@ impl<T: Target> Search<'_, T> {
         };
         let double = Double { bytes: base.reveal(), fixed: 0, not_uniform: None };
         let Some(seen) = self.proved(&double)? else { return Ok(None) };
-        let (claim, set) = (Claim::of_set(measured.total), Some(DrawnFrom::only(&base)));
+        let (claim, set) = (Claim::of_set(measured.total), Some(self.only(&base)));
         let drawn = Proved { double, failure: seen, measured, claim, set, size, draws: 1 };
         Ok(Some(Found {
             notes: vec!["The double is what is left of the original when everything is gone that the failure \
@@ -135,6 +135,17 @@ impl<T: Target> Search<'_, T> {
                 .to_owned()],
             ..Found::new(drawn, Origin::Runs, Relaxations::ALL)
         }))
+    }
+
+    /// The set that has one input, which may be a document.
+    fn only(&self, base: &Original) -> DrawnFrom {
+        let of_leaves = || {
+            let rendering = self.leaves()?;
+            let mut leaves = Original::new();
+            rendering.leaves().iter().for_each(|it| leaves.push(it.bytes.to_vec(), Vec::new()));
+            of_documents(&rendering, &leaves.reveal(), DrawnFrom::only(&leaves))
+        };
+        of_leaves().unwrap_or_else(|| DrawnFrom::only(base))
     }
 
     /// A double with what it owes for its length, and a sentence about it.

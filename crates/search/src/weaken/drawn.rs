@@ -23,6 +23,8 @@ pub struct DrawnFrom {
     /// What it costs that not all of it fails, if it is a plain part of what the condition allows: that is
     /// measured by itself then.
     pub failing: Option<Bits>,
+    /// The set is of documents without compression, and these of their leaves stand apart at its end.
+    pub apart: Option<Vec<usize>>,
 }
 
 impl DrawnFrom {
@@ -40,7 +42,7 @@ impl DrawnFrom {
             let elements = &mut set.sources[usize::from(byte.source)].elements;
             elements[byte.offset as usize] = Element::Byte(values(domain));
         }
-        DrawnFrom { set, joined: (bits - each).max(0.0), failing: None }
+        DrawnFrom { set, joined: (bits - each).max(0.0), failing: None, apart: None }
     }
 
     /// One input and no other.
@@ -52,7 +54,7 @@ impl DrawnFrom {
             let element = Element::Byte(Values::one(own.get(byte)));
             set.sources[usize::from(byte.source)].elements[byte.offset as usize] = element;
         }
-        DrawnFrom { set, joined: 0.0, failing: None }
+        DrawnFrom { set, joined: 0.0, failing: None, apart: None }
     }
 }
 
@@ -105,5 +107,5 @@ pub(super) fn drawn_from(parts: &Parts<'_>, weak: &Weak, layout: Option<&Layout>
             source.elements.splice(place, [Element::Gap(gap)]);
         }
     }
-    DrawnFrom { set, joined, failing: None }
+    DrawnFrom { set, joined, failing: None, apart: None }
 }

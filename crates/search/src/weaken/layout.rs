@@ -138,9 +138,11 @@ impl Layout {
         let number = |length: usize| u32::try_from(length).ok();
         // A limit that is not reached is none.
         let filler = self.ways[0].len() - 1;
+        // One gap takes all that there is, whatever its limits.
+        let is_alone = self.gaps.len() == 1;
         let gap = |gap: &Gap| stunt_belief::Gap {
-            least: number(gap.cut.least).unwrap_or(0),
-            most: number(gap.cut.most).filter(|_| gap.cut.most < filler),
+            least: if is_alone { 0 } else { number(gap.cut.least).unwrap_or(0) },
+            most: number(gap.cut.most).filter(|_| gap.cut.most < filler && !is_alone),
             ends: gap.cut.ends_with.map(values),
             stops: gap.stops,
         };

@@ -19,6 +19,7 @@ use stunt_terms::{InputByte, Op, Pool, Term};
 
 use super::drawn::DrawnFrom;
 use super::search::{Lengths, Limits, Progress, Weakened, blackbox, weaken};
+use super::unpacked::of_documents;
 
 /// Weakens the condition of a document's path, told of its leaves.
 ///
@@ -122,9 +123,13 @@ impl<'a> Leaves<'a> {
         found.claim = charges.fold(set, |claim, &(charge, bits)| claim.charged(charge, bits));
         found.measured.total = found.claim.leak();
         found.condition = found.condition + around;
-        // Of a document as a whole nothing is described but its length.
-        let bits = found.claim.set().upper();
-        found.drawn = DrawnFrom::of(self.input, |_| ByteSet::ALL, bits);
+        let leaves = &found.double.bytes;
+        found.drawn =
+            of_documents(self.rendering, leaves, found.drawn.clone()).unwrap_or_else(|| {
+                // Nothing is described but the length.
+                let bits = found.claim.set().upper();
+                DrawnFrom::of(self.input, |_| ByteSet::ALL, bits)
+            });
         found.measured.bytes = bytes;
         found.double.bytes = input;
         found

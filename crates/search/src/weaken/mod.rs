@@ -37,6 +37,7 @@ mod parts;
 mod plain;
 mod schedule;
 mod search;
+mod unpacked;
 
 pub use confidence::Share;
 pub use drawn::DrawnFrom;
@@ -45,3 +46,4 @@ pub use lengths::{length_bits, other_length_bits, same_length_bits};
 pub use plain::Readable;
 pub use schedule::{MOVES, Tally};
 pub use search::{Lengths, Limits, MOST_MEASURED, Progress, Room, Weakened, blackbox, weaken};
+pub use unpacked::{of_documents, unpacked};

@@ -16,7 +16,6 @@ use stunt_models::ByteSet;
 use stunt_reduce::Broken;
 use stunt_terms::InputByte;
 
-use super::classes;
 use super::confidence::Share;
 use super::drawn::{byte_set, values};
 use super::layout::Layout;
@@ -59,13 +58,16 @@ impl Search<'_> {
         if left_out || self.parts.hidden.len() > MOST_BYTES {
             return Ok(None);
         }
-        let classes: &[Class] = match readable == Readable::Always || self.is_text() {
+        let text = self.texts(readable);
+        let classes: &[Class] = match text.contains(&true) {
             true => &[Class::Alphanumeric, Class::Text, Class::Ascii, Class::Any],
             false => &[Class::Any],
         };
         let runs = if self.in_a_hurry() { TRIED_IN_A_HURRY } else { TRIED };
         for &class in classes {
-            let Some(plain) = self.part_of(class) else { continue };
+            let of_source: Vec<Class> =
+                text.iter().map(|&is_text| if is_text { class } else { Class::Any }).collect();
+            let Some(plain) = self.part_of(&of_source) else { continue };
             let layout = plain.layout.clone();
             let tried = self.sample(&plain.weak, layout.as_deref(), Draws::Fresh, runs)?;
             let mut share = Share::default();
@@ -77,24 +79,32 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Whether all that is needed, and all that is public, may be text.
-    fn is_text(&self) -> bool {
-        let text = byte_set(Class::Text.values());
-        let mut needed = self.weak.parts.iter().flat_map(|part| {
-            part.bytes.iter().map(|&byte| part.values(byte)).filter(|values| values.len() < FREE)
-        });
+    /// Of which sources all that is needed, and all that is public, may be text.
+    fn texts(&self, readable: Readable) -> Vec<bool> {
         let original = self.parts.original;
+        if readable == Readable::Always {
+            return vec![true; original.sources()];
+        }
+        let of_text = byte_set(Class::Text.values());
         let is_text = |(source, bytes): (usize, Vec<u8>)| {
             let mut public = (0..bytes.len()).filter(|&at| !original.hides(source, at));
-            public.all(|at| text.contains(bytes[at]))
+            public.all(|at| of_text.contains(bytes[at]))
         };
-        needed.all(|values| !values.intersect(&text).is_empty())
-            && original.reveal().into_iter().enumerate().all(is_text)
+        let mut text: Vec<bool> = original.reveal().into_iter().enumerate().map(is_text).collect();
+        for part in &self.weak.parts {
+            for &byte in &part.bytes {
+                let values = part.values(byte);
+                if values.len() < FREE && values.intersect(&of_text).is_empty() {
+                    text[usize::from(byte.source)] = false;
+                }
+            }
+        }
+        text
     }
 
-    /// The part in which what is free is of a class. `None` if it is the whole.
-    fn part_of(&mut self, class: Class) -> Option<Plain> {
-        let of_class = byte_set(class.values());
+    /// The part in which what is free in a source is of a class. `None` if it is the whole.
+    fn part_of(&mut self, classes: &[Class]) -> Option<Plain> {
+        let sets: Vec<ByteSet> = classes.iter().map(|class| byte_set(class.values())).collect();
         let mut is_free = vec![Vec::new(); self.parts.original.sources()];
         for &byte in &self.parts.hidden {
             let source: &mut Vec<bool> = &mut is_free[usize::from(byte.source)];
@@ -107,24 +117,24 @@ impl Search<'_> {
                 is_free[usize::from(byte.source)][byte.offset as usize] = false;
             }
             let Some((byte, values)) = part.single() else { continue };
-            let plain = plainest(values, of_class);
+            let plain = plainest(values, sets[usize::from(byte.source)]);
             if plain != values {
                 chosen.push((byte, plain));
             }
         }
-        if class != Class::Any {
-            let free = self.parts.hidden.iter().copied();
-            let free = free.filter(|it| is_free[usize::from(it.source)][it.offset as usize]);
-            chosen.extend(free.map(|byte| (byte, of_class)));
-        }
-        let refilled = class != Class::Any && self.layout.is_some();
+        let free = self.parts.hidden.iter().copied().filter(|it| {
+            let source = usize::from(it.source);
+            classes[source] != Class::Any && is_free[source][it.offset as usize]
+        });
+        chosen.extend(free.map(|byte| (byte, sets[usize::from(byte.source)])));
+        let refilled = self.layout.as_ref().is_some_and(|it| classes[it.source()] != Class::Any);
         if chosen.is_empty() && !refilled {
             return None;
         }
         let with: Vec<Item> = chosen
             .into_iter()
             .map(|(byte, values)| {
-                let literal = classes::literal(self.parts.pool, byte, values);
+                let literal = super::classes::literal(self.parts.pool, byte, values);
                 self.parts.add(literal, 0)
             })
             .collect();
@@ -137,7 +147,7 @@ impl Search<'_> {
                     asked[byte.offset as usize] = part.values(byte);
                 }
             }
-            Rc::new(layout.refilled(class, asked))
+            Rc::new(layout.refilled(classes[layout.source()], asked))
         });
         if layout.as_ref().is_some_and(|it| it.gain() == f64::NEG_INFINITY) {
             return None;
