@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use serde_json::json;
 use stunt_anonymize::{Conditions, Error, Found, Made, Method, Options, make};
 use stunt_graph::Graph;
+use stunt_leakage::ByteLeak;
 use stunt_report::{Opened, SourceName};
 use stunt_subject::{PLACE, Public, RunLimits, Scratch, Subject};
 use stunt_terms::smtlib;
@@ -20,7 +21,7 @@ use crate::anonymize::{self, refused};
 use crate::graph_text::{self, Style};
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
-use crate::{demo_program, view};
+use crate::{demo_program, inspect, view};
 
 /// The private file: in the third record, somebody has written the day before the month.
 const RECORDS: &str = "\
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// Repeat a run; without it the randomness is fresh, as it should be for a real double
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
+    /// Say what happens on the way: what is left of the file, tests of the path, what each byte reveals
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -78,61 +82,130 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         });
         format!("{value:#}\n")
     } else {
-        text(made)
+        text(made, arguments.explain, inspect::style())
     };
     outcome::print(text.as_bytes())?;
     Ok(Outcome::Done)
 }
 
-fn text(made: Made) -> String {
+/// The story: the crash, the double, what it tells, what would be sent, the replay. With all explained, also how
+/// the double is found.
+fn text(made: Made, explain: bool, style: Style) -> String {
     let Made { report, found, owner, .. } = made;
-    let mut text = String::new();
-    let mut say = |line: &str| {
-        let _ = writeln!(text, "{line}");
-    };
-    let indented = |say: &mut dyn FnMut(&str), lines: &[String]| {
-        say("");
-        lines.iter().for_each(|line| say(format!("    {line}").trim_end()));
-        say("");
-    };
-    let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-    say("A program reads records, and fails on this file:");
-    indented(&mut say, &lines(RECORDS));
-    say(&format!("It ends in a {}.\nSay the file is private.", report.failure.words));
-    say("");
-    say(&wrapped(
-        "Stunt runs the program on smaller and plainer files, some hundred times, and leaves out \
-         what the failure does not need. This is left:",
-    ));
-    indented(&mut say, &view::printable(&found.base.reveal()[0]));
-    say(&wrapped(
-        "It runs the program once more on that, in its own machine, and follows each byte. Whatever \
-         the program finds out about them until it fails is the path condition. A test of each kind, \
-         as SMT-LIB 2:",
-    ));
-    indented(&mut say, &kinds_of_tests(&found));
-    say(&wrapped(
-        "Even of these the failure does not need all. So stunt takes them out, or asks for less, as \
-         long as real runs on random files show that the program still fails in the same way. Here \
-         is a double, drawn at random from all files that satisfy what is left:",
-    ));
     let double = &found.drawn.double.bytes[0];
-    indented(&mut say, &view::printable(double));
-    say(&wrapped(&format!("It {}", report.summary())));
-    let (runs, opened) =
-        (report.verified.runs, Opened { report, doubles: found.drawn.double.bytes.clone() });
-    say("\nByte by byte, what it reveals:");
-    indented(&mut say, &lines(&graph_text::text(&Graph::of(&opened, false), Style::Characters)));
+    let mut story = Story::default();
+    story.say("A program reads records, and fails on this file:");
+    story.show(RECORDS.lines());
+    story.say(&format!("It ends in a {}.", report.failure.words));
+    story.say("Say the file is private.");
+    story.say("");
+    if explain {
+        story.say(
+            "Stunt runs the program on smaller and plainer files, some hundred times, and leaves out what the \
+             failure does not need. This is left:",
+        );
+        story.show(view::printable(&found.base.reveal()[0]));
+        story.say(
+            "It runs the program once more on that, in its own machine, and follows each byte. Whatever the \
+             program finds out about them until it fails is the path condition. A test of each kind, as SMT-LIB 2:",
+        );
+        story.show(kinds_of_tests(&found));
+        story.say(
+            "Even of these the failure does not need all. So stunt takes them out, or asks for less, as long as \
+             real runs on random files show that the program still fails in the same way.",
+        );
+        story.say("");
+    }
+    story.say(
+        "Stunt finds out what the failure needs of it, and draws another file at random that has just that, and \
+         where nothing is needed what a person can read. This is the double; what is needed is marked:",
+    );
+    story.show(marked(double, &found.drawn.measured.bytes, style));
     let readable = match owner.remains.bytes {
-        0 => "no stretch of the private file can be read in it".to_owned(),
-        bytes => format!("{bytes} bytes of the private file can be read in it"),
+        0 => "No stretch of the private file can be read in it.".to_owned(),
+        bytes => format!("{bytes} bytes of the private file can be read in it."),
     };
-    say(&wrapped(&format!(
-        "Proved: outside of the machine, on the processor itself, the program was run on the double \
-         {runs} times and failed each time at the same place with the same calls; and {readable}."
-    )));
-    say("\nOn your own program: stunt anonymize -i FILE -- PROGRAM @@");
-    text
+    if let Some(sentence) = report.tells_sentence() {
+        story.say(&format!("{sentence} {readable}"));
+    }
+    if explain {
+        story.say(&format!(
+            "Counted as in the papers, over all files of its length, it {}",
+            report.summary()
+        ));
+    }
+    let (runs, bytes) = (report.verified.runs, double.len());
+    story.say("");
+    story.say(&format!(
+        "What would be sent: these {bytes} bytes, where and how the program failed on them, and which program \
+         it was. Nothing else, and nothing before you have seen it and said yes."
+    ));
+    story.say("");
+    story.say(&format!(
+        "What a maintainer sees: a {}. So it was {runs} times of {runs}, on the processor itself, with nobody \
+         watching.",
+        report.failure.words
+    ));
+    if explain {
+        let opened = Opened { report, doubles: found.drawn.double.bytes.clone() };
+        story.say("");
+        story.say("Byte by byte, what it reveals:");
+        story.show(graph_text::text(&Graph::of(&opened, false), style).lines());
+    } else {
+        story.say("");
+        story.say("How it is found:     stunt demo --explain");
+    }
+    story.say("On your own program: stunt anonymize -i FILE -- PROGRAM @@");
+    story.0
+}
+
+/// What is told, in lines that fit a terminal.
+#[derive(Default)]
+struct Story(String);
+
+impl Story {
+    fn say(&mut self, words: &str) {
+        let _ = writeln!(self.0, "{}", wrapped(words));
+    }
+
+    /// Lines as they are, set apart.
+    fn show<L: AsRef<str>>(&mut self, lines: impl IntoIterator<Item = L>) {
+        self.0.push('\n');
+        for line in lines {
+            let _ = writeln!(self.0, "{}", format!("    {}", line.as_ref()).trim_end());
+        }
+        self.0.push('\n');
+    }
+}
+
+/// A byte that reveals less, in bits, is not marked.
+const MARKED: f64 = 1.0;
+
+/// A double's text; what is needed in another colour, or with a mark under it.
+fn marked(double: &[u8], leaks: &[ByteLeak], style: Style) -> Vec<String> {
+    let mut needed = vec![false; double.len()];
+    for leak in leaks.iter().filter(|leak| leak.bits.value() >= MARKED) {
+        needed[leak.byte.offset as usize] = true;
+    }
+    let mut lines = Vec::new();
+    let mut begin = 0;
+    for line in view::printable(double) {
+        let needed = &needed[begin..begin + line.len()];
+        begin += line.len();
+        if style == Style::Colours {
+            let paint = |(shown, &needed): (char, &bool)| match needed {
+                true => format!("\x1b[1;33m{shown}\x1b[0m"),
+                false => shown.to_string(),
+            };
+            lines.push(line.chars().zip(needed).map(paint).collect());
+            continue;
+        }
+        lines.push(line);
+        if needed.contains(&true) {
+            lines.push(needed.iter().map(|&it| if it { '^' } else { ' ' }).collect());
+        }
+    }
+    lines
 }
 
 /// The first test of each kind: kinds differ in more than which bytes they are about.

@@ -84,7 +84,7 @@ pub fn read(path: &Path) -> Result<Opened> {
 }
 
 /// Colours on a terminal, unless the user does not want any (<https://no-color.org>).
-fn style() -> Style {
+pub fn style() -> Style {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if io::stdout().is_terminal() && !unwanted { Style::Colours } else { Style::Characters }
 }
