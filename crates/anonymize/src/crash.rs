@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use stunt_belief::Drawn;
 use stunt_document::{Contents, Remains};
 use stunt_machine::symbolic::Relaxations;
 use stunt_machine::{Following, Judge, Machine, Options as Watched};
@@ -22,7 +23,7 @@ use crate::job::Job;
 use crate::options::Method;
 use crate::oracle::{MachineOracle, NativeOracle, Runner};
 use crate::refusal::{Error, Refusal, unless_refused};
-use crate::report::hold;
+use crate::report::{hold, price};
 use crate::search::{Found, USUAL_TIME};
 use crate::target::Target;
 
@@ -107,6 +108,10 @@ impl Target for Crash<'_> {
         let sources = self.job.subject.sources.iter().enumerate();
         let read = |name: &SourceName| name.is_file() || *name == SourceName::Stdin;
         sources.map(|(number, source)| read(&source.name) && wholly(number)).collect()
+    }
+
+    fn price(&self, set: &Drawn) -> Option<f64> {
+        price(self, set)
     }
 
     fn not_followed(&self) -> Option<&'static str> {

@@ -3,6 +3,7 @@
 //! A search knows bytes, conditions and figures; whoever can run the program on inputs, follow it and prove a
 //! double is a target. Real programs are one (`crash.rs`), the small ones of the privacy bench another.
 
+use stunt_belief::Drawn;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::{Execution, Failure, Original, Test};
 use stunt_search::Double;
@@ -27,6 +28,11 @@ pub trait Target {
     /// Which sources may have another length.
     fn may_change(&self) -> Vec<bool> {
         vec![true; self.original().sources()]
+    }
+
+    /// What it costs to describe a set of doubles to whoever has the program, in bits, if that is known.
+    fn price(&self, _set: &Drawn) -> Option<f64> {
+        None
     }
 
     /// Why it cannot be followed, if that is known beforehand.

@@ -344,6 +344,7 @@ fn drawn(
         lengths: Lengths::default(),
         without: &[],
         readable: Readable::Text,
+        price: &|_| None,
     };
     let trials = Arc::new(AtomicU64::new(0));
     let mut oracle = Texts { case, recording, leaves: &found.leaves, until: None, trials };

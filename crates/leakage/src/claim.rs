@@ -86,7 +86,8 @@ impl Claim {
     #[must_use]
     pub fn counts_for_description(&self, charge: Charge) -> bool {
         let in_part = self.described.is_some_and(|it| it.failing.is_some());
-        !charge.is_described() && !(in_part && charge == Charge::Failing)
+        let is_own = in_part && charge == Charge::Failing;
+        !(charge.is_described() || is_own)
     }
 
     /// With a charge more. What is nothing is not there.
@@ -110,9 +111,18 @@ impl Claim {
         self.set
     }
 
-    /// What the double tells over all strings, as in the papers.
+    /// What the double tells over all strings, as in the papers. One that was drawn from a part of the set tells
+    /// that part: then it is not less than what the description says.
     #[must_use]
     pub fn leak(&self) -> Bits {
+        let papers = self.papers();
+        match self.described.and_then(|it| it.failing).and(self.by_description()) {
+            Some(bits) if bits.upper() > papers.upper() => bits,
+            _ => papers,
+        }
+    }
+
+    fn papers(&self) -> Bits {
         self.set + self.charges.iter().map(|&(_, bits)| bits).sum()
     }
 
@@ -162,6 +172,8 @@ mod tests {
         // A part of the set has its own share of failing doubles.
         let part = claim.clone().described_in_part(20.0, Bits::AtMost(0.25));
         assert_eq!((part.tells().upper(), part.leak()), (24.25, claim.leak()));
+        let dear = claim.clone().described_in_part(200.0, Bits::AtMost(0.25));
+        assert_eq!((dear.tells().upper(), dear.leak().upper()), (204.25, 204.25));
         let long = claim.described(500.0);
         assert_eq!(long.tells().upper(), 175.5);
         assert!(!long.is_by_description());

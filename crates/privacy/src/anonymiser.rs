@@ -223,7 +223,7 @@ pub fn report(
     let tells = said.tells();
     let own = own.to_vec();
     let mut double = found.drawn.double.bytes.concat();
-    let mut claim = found.drawn.measured.total;
+    let mut claim = said.leak();
     let draws = small.draws(&found);
     let path = |input: &[u8]| name(program, &[input.to_vec()]);
     let (drawn, set) = match (algorithm, &found.searched) {
@@ -307,6 +307,11 @@ pub(crate) trait Function {
 
     /// Where it stands at its first test, if it can be followed.
     fn walk(&self, input: &[u8], pool: &mut Pool) -> Option<Walk>;
+
+    /// What anybody has who has it.
+    fn public(&self) -> Public {
+        Public::default()
+    }
 }
 
 /// A program that runs on values and on terms.
@@ -319,6 +324,10 @@ impl Function for Followable {
 
     fn walk(&self, input: &[u8], pool: &mut Pool) -> Option<Walk> {
         Some(Walk::new(self.0, pool, input))
+    }
+
+    fn public(&self) -> Public {
+        public(self.0, &[])
     }
 }
 
@@ -366,6 +375,11 @@ impl<F: Function> Target for Small<F> {
 
     fn failure(&self) -> &Failure {
         &self.failure
+    }
+
+    fn price(&self, set: &stunt_belief::Drawn) -> Option<f64> {
+        let public = self.function.public();
+        describe(set, &public).map(|it| it.cost.bits())
     }
 
     fn natively(&self) -> Result<Option<Box<dyn Runner + '_>>, Error> {

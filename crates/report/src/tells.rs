@@ -140,6 +140,7 @@ mod tests {
             belief: 1,
             lists: None,
             advice: Some("01".repeat(20)),
+            apart: None,
             pieces: vec![piece; pieces],
         }
     }

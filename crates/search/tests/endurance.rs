@@ -129,6 +129,7 @@ fn every_stage(build: Build) {
         lengths: Lengths::default(),
         without: &[],
         readable: Readable::Text,
+        price: &|_| None,
     };
     let mut fails = |bytes: &[Vec<u8>]| bytes[0].len() > 9 && bytes[0][9] >= 17;
     let mut silent = |_| {};

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use stunt_belief::{List, Public};
 use stunt_path::{Original, Test, TestKind};
 use stunt_reduce::Rendering;
 use stunt_search::weaken::{
-    Lengths, Limits, Readable, Weakened, blackbox, blackbox_leaves, unpacked as unpacked_of,
-    weaken_leaves,
+    DrawnFrom, Lengths, Limits, Readable, Weakened, blackbox, blackbox_leaves,
+    unpacked as unpacked_of, weaken_leaves,
 };
 use stunt_search::{PathCondition, weaken};
 use stunt_terms::{InputByte, Pool, Term};
@@ -26,7 +27,15 @@ fn limits() -> Limits<'static> {
         lengths: Lengths::default(),
         without: &[],
         readable: Readable::Text,
+        price: &priced,
     }
+}
+
+/// To somebody who has a program with one word.
+fn priced(from: &DrawnFrom) -> Option<f64> {
+    let words = List::new("the program", [b"key=".to_vec()]);
+    let public = Public { lists: vec![words], ..Public::default() };
+    stunt_belief::describe(&from.set, &public).map(|it| it.cost.bits())
 }
 
 fn original(bytes: &[u8]) -> Original {

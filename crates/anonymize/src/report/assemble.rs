@@ -132,7 +132,7 @@ fn assemble(crash: &Crash<'_>, found: &Found) -> Report {
             fails_if: fails_if.as_ref().map(|it| it.text().to_owned()),
         },
         tells: Some(tells(crash, found, &claimed)),
-        leak: leak_of(revealed(found), found.drawn.size),
+        leak: leak_of(claimed.claim.leak(), found.drawn.size),
         algorithm: Algorithm { name: options.method.name().to_owned(), parameters },
         draw: uniform,
         verified: if failing.checked {
@@ -146,8 +146,8 @@ fn assemble(crash: &Crash<'_>, found: &Found) -> Report {
 }
 
 /// What the double reveals, with all that it is charged.
-pub(super) fn revealed(found: &Found) -> Bits {
-    found.drawn.claim.leak()
+pub(super) fn revealed(crash: &Crash<'_>, found: &Found) -> Bits {
+    claimed(crash, found).claim.leak()
 }
 
 fn per_byte(sources: &[Source], measured: &Measured) -> Vec<ByteRuns> {

@@ -19,7 +19,7 @@ pub(crate) use nearness::too_near;
 pub(crate) use owner::for_owner;
 pub use owner::{ForOwner, Seconds};
 pub use remains::USUAL_REMAINS;
-pub(crate) use tells::Known;
+pub(crate) use tells::{Known, price};
 pub use tells::{as_described, of_description};
 
 /// A double and its report.

@@ -26,7 +26,7 @@ pub(crate) fn too_near(crash: &Crash<'_>, found: &Found) -> Option<Refusal> {
     if hidden == 0 || most >= 100 {
         return None;
     }
-    let revealed = revealed(found);
+    let revealed = revealed(crash, found);
     let share = 100.0 * (revealed.upper() / (8.0 * hidden as f64)).min(1.0);
     if share > f64::from(most) {
         let is_original = found.drawn.double.bytes == crash.original().reveal();

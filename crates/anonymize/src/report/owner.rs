@@ -83,7 +83,7 @@ pub(crate) fn for_owner(crash: &Crash<'_>, report: &Report, found: &Found) -> Fo
     let original = crash.original();
     let size = 8 * original.hidden_len();
     let leak = match found.is_shorter {
-        true => leak_of(revealed(found), size),
+        true => leak_of(revealed(crash, found), size),
         false => report.leak.clone(),
     };
     ForOwner {

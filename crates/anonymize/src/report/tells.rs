@@ -36,7 +36,7 @@ impl Known {
 
 /// A claim, and the description that it counts.
 pub(super) struct Claimed {
-    claim: Claim,
+    pub(super) claim: Claim,
     described: Option<Described>,
 }
 
@@ -70,6 +70,11 @@ pub fn of_description(claim: Claim, from: &DrawnFrom, described: &Described) -> 
         Some(failing) => claim.described_in_part(bits, failing),
         None => claim.described(bits),
     }
+}
+
+/// What the description of a set costs.
+pub(crate) fn price(crash: &Crash<'_>, set: &Drawn) -> Option<f64> {
+    describe(set, &known(crash).public).map(|it| it.cost.bits())
 }
 
 fn known<'a>(crash: &'a Crash<'_>) -> &'a Known {

@@ -48,6 +48,7 @@ impl<T: Target> Search<'_, T> {
                 lengths: self.lengths,
                 without: &self.options.without,
                 readable: self.options.readable,
+                price: &|from| self.target.price(&from.set),
             };
             let mut falling = |at: Progress| self.observer.better(at.bits, at.runs, "runs");
             blackbox(&start, &mut *oracle, limits, rng, &mut falling)

@@ -76,6 +76,7 @@ impl<T: Target> Search<'_, T> {
                 lengths,
                 without: &self.options.without,
                 readable: self.options.readable,
+                price: &|from| self.target.price(&from.set),
             };
             let (pool, tests) = (&mut start.path.pool, &start.path.tests);
             let mut falling = |at: Progress| {

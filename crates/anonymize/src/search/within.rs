@@ -71,6 +71,7 @@ impl<T: Target> Search<'_, T> {
                 lengths: self.lengths,
                 without: &self.options.without,
                 readable: self.options.readable,
+                price: &|from| self.target.price(&from.set),
             };
             let oracle: &mut dyn Runner = &mut *oracle;
             let mut falling = |at: Progress| self.observer.better(at.bits, at.runs, "runs");

@@ -18,7 +18,7 @@ use stunt_reduce::{Broken, Oracle, Place, Rendering};
 use stunt_terms::{InputByte, Op, Pool, Term};
 
 use super::drawn::DrawnFrom;
-use super::search::{Lengths, Limits, Progress, Weakened, blackbox, weaken};
+use super::search::{Lengths, Limits, Price, Progress, Weakened, blackbox, weaken};
 use super::unpacked::of_documents;
 
 /// Weakens the condition of a document's path, told of its leaves.
@@ -39,10 +39,12 @@ pub fn weaken_leaves(
     let leaves = Leaves::new(original, rendering);
     let tests = told_of_leaves(pool, tests, original, rendering);
     let mut over = rendering.over(oracle);
-    let limits = leaves.within(limits);
+    let whole = limits.price;
+    let price = |from: &DrawnFrom| leaves.price(from, whole);
+    let limits = Limits { price: &price, ..leaves.within(limits) };
     let mut shown = |at: Progress| progress(leaves.around(at));
     let found = weaken(pool, &tests, &leaves.original, &mut over, limits, rng, &mut shown)?;
-    Ok(found.map(|found| leaves.rendered(found)))
+    Ok(found.map(|found| leaves.rendered(found, whole)))
 }
 
 /// The same without any path.
@@ -59,10 +61,12 @@ pub fn blackbox_leaves(
 ) -> Result<Option<Weakened>, Broken> {
     let leaves = Leaves::new(original, rendering);
     let mut over = rendering.over(oracle);
-    let limits = leaves.within(limits);
+    let whole = limits.price;
+    let price = |from: &DrawnFrom| leaves.price(from, whole);
+    let limits = Limits { price: &price, ..leaves.within(limits) };
     let mut shown = |at: Progress| progress(leaves.around(at));
     let found = blackbox(&leaves.original, &mut over, limits, rng, &mut shown)?;
-    Ok(found.map(|found| leaves.rendered(found)))
+    Ok(found.map(|found| leaves.rendered(found, whole)))
 }
 
 /// The leaves of an input as an input.
@@ -98,13 +102,21 @@ impl<'a> Leaves<'a> {
         Limits { worth: limits.worth - self.around, lengths, ..limits }
     }
 
+    /// What it costs to describe the documents that have leaves of a set, beside what is around them: the search does
+    /// not count that.
+    fn price(&self, from: &DrawnFrom, price: Price<'_>) -> Option<f64> {
+        let of_documents = of_documents(self.rendering, &self.original.reveal(), from.clone())?;
+        let bits = price(&of_documents)? + (of_documents.joined - from.joined);
+        Some(bits - self.around)
+    }
+
     /// A search over leaves does not know what is around them.
     fn around(&self, at: Progress) -> Progress {
         Progress { bits: at.bits + self.around, ..at }
     }
 
     /// What was found, as an input with figures of the input.
-    fn rendered(&self, mut found: Weakened) -> Weakened {
+    fn rendered(&self, mut found: Weakened, price: Price<'_>) -> Weakened {
         let own: FxHashMap<InputByte, Bits> =
             found.measured.bytes.iter().map(|leak| (leak.byte, leak.bits)).collect();
         let input = self.rendering.render(&found.double.bytes);
@@ -121,7 +133,6 @@ impl<'a> Leaves<'a> {
         let set = Claim::of_set(found.claim.set() + around);
         let charges = found.claim.charges().iter();
         found.claim = charges.fold(set, |claim, &(charge, bits)| claim.charged(charge, bits));
-        found.measured.total = found.claim.leak();
         found.condition = found.condition + around;
         let leaves = &found.double.bytes;
         found.drawn =
@@ -130,6 +141,10 @@ impl<'a> Leaves<'a> {
                 let bits = found.claim.set().upper();
                 DrawnFrom::of(self.input, |_| ByteSet::ALL, bits)
             });
+        if let (Some(failing), Some(bits)) = (found.drawn.failing, price(&found.drawn)) {
+            found.claim = found.claim.described_in_part(bits + found.drawn.joined, failing);
+        }
+        found.measured.total = found.claim.leak();
         found.measured.bytes = bytes;
         found.double.bytes = input;
         found

@@ -45,5 +45,7 @@ pub use leaves::{blackbox_leaves, weaken_leaves};
 pub use lengths::{length_bits, other_length_bits, same_length_bits};
 pub use plain::Readable;
 pub use schedule::{MOVES, Tally};
-pub use search::{Lengths, Limits, MOST_MEASURED, Progress, Room, Weakened, blackbox, weaken};
+pub use search::{
+    Lengths, Limits, MOST_MEASURED, Price, Progress, Room, Weakened, blackbox, weaken,
+};
 pub use unpacked::{of_documents, unpacked};

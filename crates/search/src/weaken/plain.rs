@@ -6,18 +6,23 @@
 //! against it, and a byte that may be one of a few odd values is the plainest of them. What comes out is one more set,
 //! by itself in the words of `stunt-belief`, and its own share of failing runs is measured.
 //!
+//! Such a double is drawn only if its description is not dearer than what the condition reveals, but for the bit that
+//! the headline may be above `leak` anyway; and `leak` is then never less than what the description tells. So both
+//! figures hold for what was really drawn.
+//!
 //! What always holds: which part it is depends on the condition and on what is public, never on the original's values
 //! of bytes that the condition lets go; and on runs, of which those that decide are others than those that measure.
 
 use std::rc::Rc;
 
 use stunt_belief::Class;
+use stunt_leakage::HALF;
 use stunt_models::ByteSet;
 use stunt_reduce::Broken;
 use stunt_terms::InputByte;
 
 use super::confidence::Share;
-use super::drawn::{byte_set, values};
+use super::drawn::{byte_set, drawn_from, values};
 use super::layout::Layout;
 use super::parts::{Draws, Item, Weak};
 use super::search::Search;
@@ -28,6 +33,8 @@ const TRIED: usize = 48;
 const TRIED_IN_A_HURRY: usize = 12;
 /// It may fail less often than the whole, by this factor: it is worth half a bit to be readable.
 const AS_OFTEN: f64 = 0.7;
+/// It may tell more than the whole by so many bits: that is what it is worth to read a double.
+const WORTH: f64 = 4.0;
 /// A source of more bytes stays as it is.
 const MOST_BYTES: usize = 1 << 20;
 /// A byte that may have as many values says nothing about what the input is.
@@ -54,7 +61,7 @@ pub(super) struct Plain {
 impl Search<'_> {
     /// The plainest part that fails as often, if there is one.
     pub(super) fn plain(&mut self, readable: Readable) -> Result<Option<Plain>, Broken> {
-        let left_out = readable == Readable::Never || self.is_left_out("plain");
+        let left_out = readable == Readable::Never || self.is_left_out("readable");
         if left_out || self.parts.hidden.len() > MOST_BYTES {
             return Ok(None);
         }
@@ -64,11 +71,19 @@ impl Search<'_> {
             false => &[Class::Any],
         };
         let runs = if self.in_a_hurry() { TRIED_IN_A_HURRY } else { TRIED };
+        let whole = drawn_from(&self.parts, &self.weak, self.layout.as_deref());
+        let described = (self.limits.price)(&whole).map(|price| price + whole.joined + WORTH);
+        let most = described.unwrap_or(f64::INFINITY).min(self.bits() + HALF);
         for &class in classes {
             let of_source: Vec<Class> =
                 text.iter().map(|&is_text| if is_text { class } else { Class::Any }).collect();
             let Some(plain) = self.part_of(&of_source) else { continue };
             let layout = plain.layout.clone();
+            let from = drawn_from(&self.parts, &plain.weak, layout.as_deref());
+            let Some(price) = (self.limits.price)(&from) else { continue };
+            if price + from.joined > most {
+                continue;
+            }
             let tried = self.sample(&plain.weak, layout.as_deref(), Draws::Fresh, runs)?;
             let mut share = Share::default();
             share.add(&tried.unwrap_or_default());

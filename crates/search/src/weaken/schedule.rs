@@ -39,7 +39,7 @@ pub const MOVES: [(&str, &str); 8] = [
     ("narrow", "to take values away with which it never does"),
     ("gaps", "to fill the input up to the original's length, and to let what is needed move"),
     (
-        "plain",
+        "readable",
         "to draw what is free so that a person can read it, and odd values as the likeliest of them",
     ),
 ];

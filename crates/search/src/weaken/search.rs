@@ -83,7 +83,12 @@ pub struct Limits<'a> {
     pub without: &'a [String],
     /// Whether the double is drawn so that a person can read it.
     pub readable: Readable,
+    /// What the description of a set costs, in bits, if it can be described.
+    pub price: Price<'a>,
 }
+
+/// What the description of a set costs.
+pub type Price<'a> = &'a dyn Fn(&DrawnFrom) -> Option<f64>;
 
 /// How long a double may be, and what it owes for that, in bits.
 #[derive(Clone, Copy, Debug, Default)]
@@ -280,7 +285,7 @@ impl Search<'_> {
     }
 
     /// What the condition in hand reveals, in all layouts, with what it owes for its length.
-    fn bits(&self) -> f64 {
+    pub(super) fn bits(&self) -> f64 {
         self.weak.bits() - self.layout.as_ref().map_or(0.0, |it| it.gain()) + self.owed()
     }
 
@@ -520,6 +525,11 @@ impl Search<'_> {
         let mut claim = Claim::of_set(condition.less(gain));
         if !only {
             claim = claim.charged(Charge::Failing, failing(share));
+        }
+        if let Some(from) = &drawn
+            && let (Some(price), Some(failing)) = ((self.limits.price)(from), from.failing)
+        {
+            claim = claim.described_in_part(price + from.joined, failing);
         }
         measured.total = claim.leak();
         let double = Double { bytes, fixed: weak.fixed(), not_uniform: None };
