@@ -77,8 +77,8 @@ pub fn sorts() -> [u32; 7] {
 #[must_use]
 pub fn classes() -> [u32; 16] {
     Class::ALL.map(|class| match class {
-        Class::Any => 16,
-        Class::Ascii | Class::Digits | Class::Alphanumeric => 4,
+        Class::Any | Class::Alphanumeric => 16,
+        Class::Ascii | Class::Digits => 4,
         Class::Text | Class::Printed | Class::NotZero => 2,
         _ => 1,
     })

@@ -33,7 +33,7 @@ fn limits() -> Limits<'static> {
 
 /// To somebody who has a program with one word.
 fn priced(from: &DrawnFrom) -> Option<f64> {
-    let words = List::new("the program", [b"key=".to_vec()]);
+    let words = List::new("the program", [b"configuration=".to_vec()]);
     let public = Public { lists: vec![words], ..Public::default() };
     stunt_belief::describe(&from.set, &public).map(|it| it.cost.bits())
 }
@@ -440,12 +440,13 @@ fn leaves_are_weakened_and_what_is_around_them_is_charged() {
 #[test]
 fn what_a_person_can_read_is_drawn_where_it_fails_as_often() {
     // A number behind a word, in text or anywhere.
-    let bytes = b"....key=5;..............";
-    let fails = |input: &[Vec<u8>]| input[0][4..9].starts_with(b"key=") && input[0][9] == b';';
+    let bytes = b"....configuration=5;..............";
+    let fails =
+        |input: &[Vec<u8>]| input[0][4..].starts_with(b"configuration=") && input[0][19] == b';';
     let mut pool = Pool::new();
-    let conditions: Vec<(Term, u64)> = [(4, b'k'), (5, b'e'), (6, b'y'), (7, b'='), (9, b';')]
-        .map(|(at, value)| (is(&mut pool, at, value), 100 + u64::from(at)))
-        .to_vec();
+    let needed = (4..18).chain([19]);
+    let conditions: Vec<(Term, u64)> =
+        needed.map(|at| (is(&mut pool, at, bytes[at as usize]), 100 + u64::from(at))).collect();
     let tests: Vec<Test> = conditions.iter().copied().map(test).collect();
     for (readable, is_read) in [(Readable::Text, true), (Readable::Never, false)] {
         let limits = Limits { readable, ..limits() };
@@ -460,7 +461,7 @@ fn what_a_person_can_read_is_drawn_where_it_fails_as_often() {
         assert!(found.drawn.set.contains(&found.double.bytes));
         assert_eq!(found.drawn.failing.is_some(), is_read);
         // What the condition says is the same.
-        assert_eq!(found.condition.value(), 40.0);
+        assert_eq!(found.condition.value(), 120.0);
     }
     // Where a byte that is needed is none of a text, nothing is.
     let mut bytes = bytes.to_vec();
