@@ -134,15 +134,15 @@ impl Rendering {
 
     /// The input that has these leaves, written without compression, source by source; at last the leaves that
     /// stand nowhere as they are, or are wanted apart. Whoever has this has the input: formats' writers compute all
-    /// else. `None` if what is around the leaves changes its length with them.
+    /// else.
     #[must_use]
-    pub fn unpacked(&self, leaves: &[Vec<u8>], apart: &[usize]) -> Option<Vec<Vec<Written>>> {
+    pub fn unpacked(&self, leaves: &[Vec<u8>], apart: &[usize]) -> Vec<Vec<Written>> {
         let mut stands = vec![false; leaves.len()];
         let mut all = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
             let own = source.leaves.clone();
             match &source.document {
-                Some(tree) => all.push(tree.unpacked(leaves, own, apart, &mut stands)?),
+                Some(tree) => all.push(tree.unpacked(leaves, own, apart, &mut stands)),
                 None => {
                     stands[own.start] = true;
                     all.push(vec![Written::Leaf(own.start)]);
@@ -151,7 +151,7 @@ impl Rendering {
         }
         let nowhere = (0..leaves.len()).filter(|&leaf| !stands[leaf] && !leaves[leaf].is_empty());
         all.extend(nowhere.map(|leaf| vec![Written::Leaf(leaf)]));
-        Some(all)
+        all
     }
 
     /// What a byte of the input is.
@@ -231,7 +231,7 @@ impl Tree {
         own: Range<usize>,
         apart: &[usize],
         stands: &mut [bool],
-    ) -> Option<Vec<Written>> {
+    ) -> Vec<Written> {
         let style = if self.style == Style::Packed { Style::Stored } else { self.style };
         let rendered = self.with(&leaves[own.clone()]).render_as(style);
         let bytes = &rendered.bytes;
@@ -241,8 +241,9 @@ impl Tree {
             let other = |leaf: &Vec<u8>| leaf.iter().map(|byte| byte ^ flipped).collect();
             let others: Vec<Vec<u8>> = leaves[own.clone()].iter().map(other).collect();
             let other = self.with(&others).render_as(style).bytes;
+            // Leaves that no writer would write so tell nothing; what is not seen to follow is said as it is.
             if other.len() != bytes.len() {
-                return None;
+                continue;
             }
             let differs = bytes.iter().zip(other.iter()).map(|(one, two)| one != two);
             follows.iter_mut().zip(differs).for_each(|(follows, differs)| *follows |= differs);
@@ -269,7 +270,7 @@ impl Tree {
             });
             at += 1;
         }
-        Some(written)
+        written
     }
 
     fn with(&self, leaves: &[Vec<u8>]) -> Document {
@@ -373,9 +374,7 @@ mod tests {
         let input = [gzip(text, Compression::best()), b"plain".to_vec()];
         let rendering = Rendering::of(&input, &[true, true]).expect("one is a document");
         let own: Vec<Vec<u8>> = rendering.leaves().iter().map(|it| it.bytes.to_vec()).collect();
-        let [zipped, plain] = &rendering.unpacked(&own, &[]).expect("lengths stay")[..] else {
-            panic!("two sources")
-        };
+        let [zipped, plain] = &rendering.unpacked(&own, &[])[..] else { panic!("two sources") };
         assert_eq!(plain, &[Written::Leaf(2)]);
         let secret = zipped.iter().position(|it| *it == Written::Leaf(1)).expect("it is stored");
         assert_eq!(zipped[0], Written::Fixed(0x1f));
@@ -384,7 +383,7 @@ mod tests {
         assert!([c0, c1, c2, c3].iter().all(|it| matches!(it, Written::Computed(_))));
         assert_eq!(length, Written::Fixed(text.len() as u8));
         // A leaf that is wanted apart stands at the end.
-        let apart = rendering.unpacked(&own, &[1]).expect("lengths stay");
+        let apart = rendering.unpacked(&own, &[1]);
         assert!(!apart[0].contains(&Written::Leaf(1)) && apart[2] == [Written::Leaf(1)]);
     }
 

@@ -428,7 +428,7 @@ fn leaves_are_weakened_and_what_is_around_them_is_charged() {
         let doubles = &found.double.bytes;
         let rendering = Rendering::of(doubles, &[true]).expect("it is a document");
         let apart = found.drawn.apart.expect("it is described as a document");
-        let read = unpacked_of(&rendering, &apart).expect("lengths stay");
+        let read = unpacked_of(&rendering, &apart);
         assert!(found.drawn.set.contains(&read));
         assert!(!found.drawn.set.contains(&[vec![0; read[0].len()]]));
         let described = stunt_belief::describe(&found.drawn.set, &Default::default());

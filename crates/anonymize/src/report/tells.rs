@@ -59,7 +59,7 @@ pub(super) fn claimed(crash: &Crash<'_>, found: &Found) -> Claimed {
 pub fn as_described(double: &[Vec<u8>], apart: Option<&[usize]>) -> Option<Vec<Vec<u8>>> {
     let Some(apart) = apart else { return Some(double.to_vec()) };
     let rendering = Rendering::of(double, &vec![true; double.len()])?;
-    unpacked(&rendering, apart)
+    Some(unpacked(&rendering, apart))
 }
 
 /// A claim whose set has a description.

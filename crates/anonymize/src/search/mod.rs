@@ -264,8 +264,7 @@ impl<'a, T: Target> Search<'a, T> {
             return self.blackbox(&why, rng);
         }
         match self.options.method {
-            Method::Weaken if self.target.is_interpreted() => self.interpreted(rng),
-            Method::Weaken | Method::Blackbox => self.weakened(rng),
+            Method::Weaken | Method::Blackbox => self.followed_or_alone(rng),
             Method::Relaxed | Method::Castro | Method::Camouflage => self.on_path(rng),
             Method::Mpp | Method::ReapBrw | Method::ReapBag | Method::ReapRm | Method::Respa => {
                 self.other_path(rng)
@@ -284,12 +283,14 @@ impl<'a, T: Target> Search<'a, T> {
         (self.options.method == Method::Blackbox).then(String::new)
     }
 
-    /// A double of a program that a runtime interprets: followed if that comes to an end, and by running it
-    /// alone if following did not lead to a condition that runs could weaken. The better one is taken.
-    fn interpreted(&mut self, rng: &mut ChaCha20Rng) -> Result<Found, Error> {
+    /// A double of a program that is followed; and by running it alone, if following did not lead to a condition
+    /// that runs could weaken, and to none that reveals little. The better one is taken.
+    fn followed_or_alone(&mut self, rng: &mut ChaCha20Rng) -> Result<Found, Error> {
         let (begun, before) = (Instant::now(), self.allowed);
+        let is_interpreted = self.target.is_interpreted();
         let followed = match self.weakened(rng) {
             Ok(found) if !matches!(found.searched, Searched::Nothing) => return Ok(found),
+            Ok(found) if !is_interpreted && !reveals_much(&found) => return Ok(found),
             // Solutions of its path did not fail: that is no reason that a reader could use.
             Err(Error::Refused(why)) => Err(match *why {
                 Refusal::Unproved { .. } => UNWEAKENED.to_owned(),
@@ -454,6 +455,11 @@ impl<'a, T: Target> Search<'a, T> {
         self.seconds.count += begun.elapsed().as_secs_f64();
         Ok(Some((leak, plain.tests.len())))
     }
+}
+
+/// Whether a double reveals most of the input that it was made from.
+fn reveals_much(found: &Found) -> bool {
+    found.drawn.measured.total.upper() > 0.5 * found.drawn.size as f64
 }
 
 /// Why a program is run alone that was followed.

@@ -4,24 +4,44 @@
 //! runs the program gets them written as a document, so lengths and checksums are right in every candidate. A
 //! program that can be followed says what it asks of the leaves; of others each byte is what it is, to begin with.
 
-use std::time::Instant;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha20Rng;
 use stunt_machine::symbolic::Relaxations;
 use stunt_reduce::Rendering;
 use stunt_search::weaken::{
-    Limits, MOST_MEASURED, Progress, Weakened, blackbox_leaves, weaken_leaves,
+    DrawnFrom, Limits, MOST_MEASURED, Price, Progress, Weakened, blackbox_leaves, weaken_leaves,
 };
 use tracing::info_span;
 
 use super::weakened::{MEASURING, notes, searched};
 use super::{Found, Origin, Proved, Search};
-use crate::oracle::Runner;
 use crate::refusal::{Error, Refusal};
 use crate::stage::Stage;
 use crate::target::Target;
 
 impl<T: Target> Search<'_, T> {
+    /// What a search over leaves may take that has so much time, and so many runs behind it.
+    fn limits<'l>(
+        &'l self,
+        time: Duration,
+        runs: u64,
+        cancel: &'l AtomicBool,
+        price: Price<'l>,
+    ) -> Limits<'l> {
+        Limits {
+            time,
+            runs: self.allowed.runs.saturating_sub(runs),
+            cancel,
+            worth: f64::INFINITY,
+            lengths: self.lengths,
+            without: &self.options.without,
+            readable: self.options.readable,
+            price,
+        }
+    }
+
     /// The leaves of the input that the search starts from, if it is a document.
     pub(super) fn leaves(&self) -> Option<Rendering> {
         let is_left_out = self.options.without.iter().any(|it| it == "documents");
@@ -62,37 +82,45 @@ impl<T: Target> Search<'_, T> {
         let span = info_span!("weaken").entered();
         self.stage(if followed.is_some() { Stage::Weaken } else { Stage::Alone });
         let original = self.base();
-        let weakened = self.searching(|cancel| {
-            let limits = Limits {
-                time: time.saturating_sub(begun.elapsed()),
-                runs: self.allowed.runs.saturating_sub(oracle.runs()),
-                cancel,
-                worth: f64::INFINITY,
-                lengths: self.lengths,
-                without: &self.options.without,
-                readable: self.options.readable,
-                price: &|from| self.target.price(&from.set),
-            };
-            let oracle: &mut dyn Runner = &mut *oracle;
-            let mut falling = |at: Progress| self.observer.better(at.bits, at.runs, "runs");
-            match &mut followed {
-                Some(path) => {
-                    let (pool, tests) = (&mut path.pool, &path.tests);
-                    weaken_leaves(
-                        pool,
-                        tests,
-                        &original,
-                        rendering,
-                        oracle,
-                        limits,
-                        rng,
-                        &mut falling,
-                    )
-                }
-                None => blackbox_leaves(&original, rendering, oracle, limits, rng, &mut falling),
-            }
-        });
-        let weakened = weakened?;
+        let target = self.target;
+        let price = |from: &DrawnFrom| target.price(&from.set);
+        let mut weakened = None;
+        if let Some(path) = &mut followed {
+            weakened = self.searching(|cancel| {
+                let limits = self.limits(
+                    time.saturating_sub(begun.elapsed()),
+                    oracle.runs(),
+                    cancel,
+                    &price,
+                );
+                let mut falling = |at: Progress| self.observer.better(at.bits, at.runs, "runs");
+                let (pool, tests) = (&mut path.pool, &path.tests);
+                weaken_leaves(
+                    pool,
+                    tests,
+                    &original,
+                    rendering,
+                    &mut *oracle,
+                    limits,
+                    rng,
+                    &mut falling,
+                )
+            })?;
+        }
+        if weakened.is_none() {
+            // What the path asks of the leaves alone was too little: runs tell what is needed.
+            followed = None;
+            weakened = self.searching(|cancel| {
+                let limits = self.limits(
+                    time.saturating_sub(begun.elapsed()),
+                    oracle.runs(),
+                    cancel,
+                    &price,
+                );
+                let mut falling = |at: Progress| self.observer.better(at.bits, at.runs, "runs");
+                blackbox_leaves(&original, rendering, &mut *oracle, limits, rng, &mut falling)
+            })?;
+        }
         let runs = oracle.runs();
         self.seconds.searched(begun.elapsed().as_secs_f64(), before);
         drop(span);

@@ -6,9 +6,8 @@
 //! against it, and a byte that may be one of a few odd values is the plainest of them. What comes out is one more set,
 //! by itself in the words of `stunt-belief`, and its own share of failing runs is measured.
 //!
-//! Such a double is drawn only if its description is not dearer than what the condition reveals, but for the bit that
-//! the headline may be above `leak` anyway; and `leak` is then never less than what the description tells. So both
-//! figures hold for what was really drawn.
+//! Such a double is drawn only if it tells hardly more than one of the whole ([`WORTH`]); and `leak` is then never less
+//! than what the description tells. So both figures hold for what was really drawn.
 //!
 //! What always holds: which part it is depends on the condition and on what is public, never on the original's values
 //! of bytes that the condition lets go; and on runs, of which those that decide are others than those that measure.
@@ -34,7 +33,7 @@ const TRIED_IN_A_HURRY: usize = 12;
 /// It may fail less often than the whole, by this factor: it is worth half a bit to be readable.
 const AS_OFTEN: f64 = 0.7;
 /// It may tell more than the whole by so many bits: that is what it is worth to read a double.
-const WORTH: f64 = 4.0;
+const WORTH: f64 = 6.0;
 /// A source of more bytes stays as it is.
 const MOST_BYTES: usize = 1 << 20;
 /// A byte that may have as many values says nothing about what the input is.
@@ -72,8 +71,8 @@ impl Search<'_> {
         };
         let runs = if self.in_a_hurry() { TRIED_IN_A_HURRY } else { TRIED };
         let whole = drawn_from(&self.parts, &self.weak, self.layout.as_deref());
-        let described = (self.limits.price)(&whole).map(|price| price + whole.joined + WORTH);
-        let most = described.unwrap_or(f64::INFINITY).min(self.bits() + HALF);
+        let described = (self.limits.price)(&whole).map(|price| price + whole.joined);
+        let most = described.unwrap_or(f64::INFINITY).min(self.bits() + HALF) + WORTH;
         for &class in classes {
             let of_source: Vec<Class> =
                 text.iter().map(|&is_text| if is_text { class } else { Class::Any }).collect();

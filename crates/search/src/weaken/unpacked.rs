@@ -44,7 +44,7 @@ pub fn of_documents(
         }
         Some(DrawnSource { length: Length::Told(elements.len()), elements, fill: Class::Any })
     };
-    let unpacked = rendering.unpacked(leaves, &apart)?;
+    let unpacked = rendering.unpacked(leaves, &apart);
     let set: Option<Vec<DrawnSource>> = unpacked.iter().map(told).collect();
     let said = |at: usize| APART[usize::from(apart.contains(&at))];
     from.joined += (0..leaves.len()).map(said).sum::<f64>();
@@ -55,7 +55,7 @@ pub fn of_documents(
 
 /// A document unpacked, as one of a set that was described so.
 #[must_use]
-pub fn unpacked(rendering: &Rendering, apart: &[usize]) -> Option<Vec<Vec<u8>>> {
+pub fn unpacked(rendering: &Rendering, apart: &[usize]) -> Vec<Vec<u8>> {
     let leaves: Vec<Vec<u8>> = rendering.leaves().iter().map(|it| it.bytes.to_vec()).collect();
     let bytes = |written: Vec<Written>| {
         let mut bytes = Vec::new();
@@ -67,5 +67,5 @@ pub fn unpacked(rendering: &Rendering, apart: &[usize]) -> Option<Vec<Vec<u8>>> 
         }
         bytes
     };
-    Some(rendering.unpacked(&leaves, apart)?.into_iter().map(bytes).collect())
+    rendering.unpacked(&leaves, apart).into_iter().map(bytes).collect()
 }
