@@ -17,20 +17,49 @@ const MOST: usize = 1 << 18;
 pub fn words_in(file: &[u8]) -> Vec<Vec<u8>> {
     let Ok(object) = object::File::parse(file) else { return words_in_text(file) };
     let mut words = BTreeSet::new();
-    for section in object.sections() {
-        let Ok(data) = section.data() else { continue };
-        match section.kind() {
-            SectionKind::ReadOnlyData
-            | SectionKind::ReadOnlyString
-            | SectionKind::ReadOnlyDataWithRel
-            | SectionKind::Data => strings(data, SHORTEST, &mut words),
-            SectionKind::Text if object.architecture() == Architecture::X86_64 => {
-                numbers(data, &mut words);
-            }
-            _ => {}
+    let mut starts = pointers(&object);
+    if object.architecture() == Architecture::X86_64 {
+        for section in object.sections().filter(|it| it.kind() == SectionKind::Text) {
+            let Ok(code) = section.data() else { continue };
+            in_code(code, section.address(), &mut starts, &mut words);
         }
     }
+    for section in object.sections() {
+        let is_data = matches!(
+            section.kind(),
+            SectionKind::ReadOnlyData
+                | SectionKind::ReadOnlyString
+                | SectionKind::ReadOnlyDataWithRel
+                | SectionKind::Data
+        );
+        let Some(data) = section.data().ok().filter(|_| is_data) else { continue };
+        strings(data, SHORTEST, &mut words);
+        side_by_side(data, section.address(), &starts, &mut words);
+    }
     words.into_iter().take(MOST).collect()
+}
+
+/// Where pointers in data lead to that the loader fills in.
+fn pointers(object: &object::File<'_>) -> BTreeSet<u64> {
+    let relocations = object.dynamic_relocations().into_iter().flatten();
+    let addends = relocations.map(|(_, it)| it.addend());
+    addends.filter_map(|addend| u64::try_from(addend).ok()).collect()
+}
+
+/// Strings that stand side by side without anything between them, as some compilers write them: each begins where
+/// the program points to.
+fn side_by_side(data: &[u8], address: u64, starts: &BTreeSet<u64>, words: &mut BTreeSet<Vec<u8>>) {
+    let end = address.saturating_add(data.len() as u64);
+    let mut here = starts.range(address..end).map(|start| (start - address) as usize).peekable();
+    while let Some(start) = here.next() {
+        let next = here.peek().copied().unwrap_or(data.len()).min(start + LONGEST);
+        let is_text = |byte: &&u8| matches!(byte, b' '..=b'~' | b'\t');
+        let length = data[start..next].iter().take_while(is_text).count();
+        // What is followed by something else is found anyway.
+        if start + length == next && length >= SHORTEST {
+            words.insert(data[start..next].to_vec());
+        }
+    }
 }
 
 /// The words in a text: a script, say.
@@ -41,12 +70,16 @@ pub fn words_in_text(text: &[u8]) -> Vec<Vec<u8>> {
     words.into_iter().take(MOST).collect()
 }
 
-/// Numbers of two, four and eight bytes in code that are text: what short comparisons are compiled to.
-fn numbers(code: &[u8], words: &mut BTreeSet<Vec<u8>>) {
-    let mut decoder = Decoder::new(64, code, DecoderOptions::NONE);
+/// Numbers of two, four and eight bytes in code that are text: what short comparisons are compiled to; and the
+/// places that code points to.
+fn in_code(code: &[u8], address: u64, starts: &mut BTreeSet<u64>, words: &mut BTreeSet<Vec<u8>>) {
+    let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
     let mut instruction = Instruction::default();
     while decoder.can_decode() {
         decoder.decode_out(&mut instruction);
+        if instruction.is_ip_rel_memory_operand() {
+            starts.insert(instruction.ip_rel_memory_address());
+        }
         for operand in 0..instruction.op_count() {
             let width = match instruction.op_kind(operand) {
                 OpKind::Immediate16 => 2,
@@ -97,6 +130,24 @@ mod tests {
     }
 
     #[test]
+    fn strings_side_by_side_begin_where_the_program_points_to() {
+        let data = b"typeFeatureCollectionfeatures\0\x01";
+        let starts = BTreeSet::from([0x1000, 0x1004, 0x1015, 0x101e, 0x2000]);
+        let mut words = BTreeSet::new();
+        side_by_side(data, 0x1000, &starts, &mut words);
+        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+        // The last one ends with a zero, and is found as any string is.
+        assert_eq!(words, [&b"FeatureCollection"[..], b"type"]);
+        // This test is a program with such strings itself.
+        let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        let found = words_in(&own);
+        for word in ["sidereal-whatnot", "sidereal-gadgetry"] {
+            assert!(std::hint::black_box(word).len() > 9);
+            assert!(found.contains(&word.as_bytes().to_vec()), "{word}");
+        }
+    }
+
+    #[test]
     fn strings_and_their_parts() {
         assert_eq!(
             of(b"\0Content-Disposition: form-data\0\xffx\0"),
@@ -118,7 +169,7 @@ mod tests {
     fn a_short_comparison_is_a_number_in_the_code() {
         let mut words = BTreeSet::new();
         // cmp dword [rdi], "GET "; cmp eax, 10; cmp word [rdi], "no"
-        numbers(b"\x81\x3fGET \x83\xf8\x0a\x66\x81\x3fno", &mut words);
+        in_code(b"\x81\x3fGET \x83\xf8\x0a\x66\x81\x3fno", 0, &mut BTreeSet::new(), &mut words);
         let expected = ["GET", "GET ", "no"].map(|word| word.as_bytes().to_vec());
         assert_eq!(words.into_iter().collect::<Vec<_>>(), expected);
     }
