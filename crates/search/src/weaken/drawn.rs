@@ -87,15 +87,13 @@ pub(super) fn drawn_from(parts: &Parts<'_>, weak: &Weak, layout: Option<&Layout>
     }
     let mut joined = 0.0;
     for part in &weak.parts {
-        let mut allowed = 0.0;
         for &byte in &part.bytes {
             let domain = part.values(byte);
-            allowed += f64::from(domain.len().max(1)).log2();
             let elements = &mut set.sources[usize::from(byte.source)].elements;
             elements[byte.offset as usize] = Element::Byte(values(domain));
         }
         if part.single().is_none() {
-            joined += (allowed - (8.0 * part.bytes.len() as f64 - part.bits())).max(0.0);
+            joined += part.tied();
         }
     }
     if let Some(layout) = layout {

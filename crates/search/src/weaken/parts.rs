@@ -85,6 +85,13 @@ impl Part {
         }
     }
 
+    /// How much its bytes depend on each other, in bits: what it reveals more than each of them by itself.
+    pub(crate) fn tied(&self) -> f64 {
+        let allowed = |&byte: &InputByte| f64::from(self.values(byte).len().max(1)).log2();
+        let each: f64 = self.bytes.iter().map(allowed).sum();
+        (each - (8.0 * self.bytes.len() as f64 - self.bits())).max(0.0)
+    }
+
     /// Its byte and that byte's values, if there is only one.
     pub(crate) fn single(&self) -> Option<(InputByte, ByteSet)> {
         match self.how {

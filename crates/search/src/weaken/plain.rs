@@ -18,12 +18,12 @@ use stunt_belief::Class;
 use stunt_leakage::HALF;
 use stunt_models::ByteSet;
 use stunt_reduce::Broken;
-use stunt_terms::InputByte;
+use stunt_terms::{Assignment, InputByte};
 
 use super::confidence::Share;
 use super::drawn::{byte_set, drawn_from, values};
 use super::layout::Layout;
-use super::parts::{Draws, Item, Weak};
+use super::parts::{Draws, Item, Part, Weak};
 use super::search::Search;
 
 /// So many runs tell whether a plain part does as well,
@@ -34,6 +34,10 @@ const TRIED_IN_A_HURRY: usize = 12;
 const AS_OFTEN: f64 = 0.7;
 /// It may tell more than the whole by so many bits: that is what it is worth to read a double.
 const WORTH: f64 = 6.0;
+/// Bytes that depend on each other for so many bits are tied.
+const TIED: f64 = 8.0;
+/// A solution that fails is looked for so often.
+const MOST_SOLUTIONS: usize = 8;
 /// A source of more bytes stays as it is.
 const MOST_BYTES: usize = 1 << 20;
 /// A byte that may have as many values says nothing about what the input is.
@@ -70,24 +74,54 @@ impl Search<'_> {
             false => &[Class::Any],
         };
         let runs = if self.in_a_hurry() { TRIED_IN_A_HURRY } else { TRIED };
-        let whole = drawn_from(&self.parts, &self.weak, self.layout.as_deref());
-        let described = (self.limits.price)(&whole).map(|price| price + whole.joined);
+        let whole = Plain { weak: self.weak.clone(), layout: self.layout.clone() };
+        let described = self.price_of(&whole);
         let most = described.unwrap_or(f64::INFINITY).min(self.bits() + HALF) + WORTH;
+        let fixed = self.a_solution()?;
         for &class in classes {
             let of_source: Vec<Class> =
                 text.iter().map(|&is_text| if is_text { class } else { Class::Any }).collect();
-            let Some(plain) = self.part_of(&of_source) else { continue };
-            let layout = plain.layout.clone();
-            let from = drawn_from(&self.parts, &plain.weak, layout.as_deref());
-            let Some(price) = (self.limits.price)(&from) else { continue };
-            if price + from.joined > most {
+            let ways = [self.part_of(&of_source, None), self.part_of(&of_source, fixed.as_ref())];
+            let priced =
+                ways.into_iter().flatten().filter_map(|it| Some((self.price_of(&it)?, it)));
+            let Some((price, plain)) = priced.min_by(|one, two| one.0.total_cmp(&two.0)) else {
+                continue;
+            };
+            if price > most {
                 continue;
             }
+            let layout = plain.layout.clone();
             let tried = self.sample(&plain.weak, layout.as_deref(), Draws::Fresh, runs)?;
             let mut share = Share::default();
             share.add(&tried.unwrap_or_default());
             if share.hits > 0 && share.value() >= AS_OFTEN * self.share.value() {
                 return Ok(Some(plain));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What it costs to describe a part.
+    fn price_of(&self, plain: &Plain) -> Option<f64> {
+        let from = drawn_from(&self.parts, &plain.weak, plain.layout.as_deref());
+        Some((self.limits.price)(&from)? + from.joined)
+    }
+
+    /// A solution that fails, drawn at random, if there are bytes that depend on each other: what they may be can be
+    /// dearer to say than what they are.
+    fn a_solution(&mut self) -> Result<Option<Assignment>, Broken> {
+        if !self.weak.parts.iter().any(|part| is_tied(part)) {
+            return Ok(None);
+        }
+        for _ in 0..MOST_SOLUTIONS {
+            let weak = self.weak.clone();
+            let Some(values) = self.parts.draw(&weak, Draws::Fresh, self.rng) else { break };
+            let mut input = self.parts.input(&values);
+            if let Some(layout) = self.layout.clone() {
+                layout.arrange(&mut input, self.rng);
+            }
+            if self.run(&[input])? == [true] {
+                return Ok(Some(values));
             }
         }
         Ok(None)
@@ -116,8 +150,9 @@ impl Search<'_> {
         text
     }
 
-    /// The part in which what is free in a source is of a class. `None` if it is the whole.
-    fn part_of(&mut self, classes: &[Class]) -> Option<Plain> {
+    /// The part in which what is free in a source is of a class, and bytes that are tied to each other are those of a
+    /// solution, if there is one. `None` if it is the whole.
+    fn part_of(&mut self, classes: &[Class], fixed: Option<&Assignment>) -> Option<Plain> {
         let sets: Vec<ByteSet> = classes.iter().map(|class| byte_set(class.values())).collect();
         let mut is_free = vec![Vec::new(); self.parts.original.sources()];
         for &byte in &self.parts.hidden {
@@ -129,6 +164,10 @@ impl Search<'_> {
         for part in &self.weak.parts {
             for byte in &part.bytes {
                 is_free[usize::from(byte.source)][byte.offset as usize] = false;
+            }
+            if let Some(fixed) = fixed.filter(|_| is_tied(part)) {
+                let values = part.bytes.iter().map(|&byte| (byte, fixed.get(byte)));
+                chosen.extend(values.map(|(byte, it)| (byte, ByteSet::range(it, it))));
             }
             let Some((byte, values)) = part.single() else { continue };
             let plain = plainest(values, sets[usize::from(byte.source)]);
@@ -168,6 +207,11 @@ impl Search<'_> {
         }
         Some(Plain { weak, layout })
     }
+}
+
+/// Whether bytes depend on each other so much that it is dear to say.
+fn is_tied(part: &Part) -> bool {
+    part.single().is_none() && part.tied() >= TIED
 }
 
 /// What stays of a byte's values: those of a class, if all of that or a smaller class is there; else the plainest one.
