@@ -317,8 +317,8 @@ fn table(algorithms: &[&str], rows: &[(&Case, Vec<&Cell>)]) -> String {
     let mut head = String::from("| subject | bytes | tests | pins |");
     let mut rule = String::from("|---|---:|---:|---:|");
     for algorithm in algorithms {
-        let _ = write!(head, " {algorithm}, bits | % | same, % | s |");
-        rule += "---:|---:|---:|---:|";
+        let _ = write!(head, " {algorithm}, bits | % | tells, % | same, % | s |");
+        rule += "---:|---:|---:|---:|---:|";
     }
     let mut text = format!("{head} verified |\n{rule}---|\n");
     for (case, cells) in rows {
@@ -392,6 +392,12 @@ fn percent(it: &Value) -> f64 {
     number(&it["leak"]["percent"])
 }
 
+/// What a double tells, in percent of the same bits as what it leaks.
+fn tells(it: &Value) -> f64 {
+    let (told, leaked) = (number(&it["tells"]["bits"]), number(&it["leak"]["bits"]));
+    if leaked > 0.0 { percent(it) * told / leaked } else { 0.0 }
+}
+
 fn residue(it: &Value) -> f64 {
     number(&it["residue_percent"])
 }
@@ -400,14 +406,14 @@ fn seconds(it: &Value) -> f64 {
     number(&it["seconds"]["total"])
 }
 
-/// The means of leaks and residues, and the median and the largest time.
+/// The means of leaks, of what doubles tell, and of residues, and the median and the largest time.
 fn summary(algorithms: usize, rows: &[(&Case, Vec<&Cell>)]) -> String {
     let mut text = String::from("| mean; median and largest time | | | |");
     for at in 0..algorithms {
         let done = done(rows, at);
-        let (leak, same) = (mean(&done, percent), mean(&done, residue));
+        let (leak, told, same) = (mean(&done, percent), mean(&done, tells), mean(&done, residue));
         let (median, most) = median_and_most(&done);
-        let _ = write!(text, " | {leak:.1} | {same:.1} | {median:.2}, {most:.1} |");
+        let _ = write!(text, " | {leak:.1} | {told:.1} | {same:.1} | {median:.2}, {most:.1} |");
     }
     text + " |\n"
 }
@@ -431,13 +437,16 @@ fn row(case: &Case, cells: &[&Cell]) -> String {
     for cell in cells {
         match cell {
             Cell::Done(it, _) => {
-                let (percent, residue, seconds) = (percent(it), residue(it), seconds(it));
-                let leak = leak(&it["leak"]);
-                let _ = write!(text, " {leak} | {percent:.1} | {residue:.1} | {seconds:.2} |");
+                let (percent, tells, residue) = (percent(it), tells(it), residue(it));
+                let (leak, seconds) = (leak(&it["leak"]), seconds(it));
+                let _ = write!(
+                    text,
+                    " {leak} | {percent:.1} | {tells:.1} | {residue:.1} | {seconds:.2} |"
+                );
                 proof = verified(&it["verified"]);
             }
             Cell::Failed(why) => {
-                let _ = write!(text, " {why} | – | – | – |");
+                let _ = write!(text, " {why} | – | – | – | – |");
             }
         }
     }
@@ -507,6 +516,7 @@ mod tests {
             "tests": 46,
             "pins": 2,
             "leak": { "bits": 4.04, "percent": 5.6, "kind": "at-most" },
+            "tells": { "bits": 2.02, "kind": "at-most" },
             "verified": { "native": true, "runs": 3 },
             "seconds": { "total": 0.6 },
             "search": { "nodes": 12 },
@@ -517,13 +527,12 @@ mod tests {
         let text = table(&["castro", "weaken"], &rows);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
-        assert!(
-            lines[2]
-                .contains("| 46 | 2 | exit 5: no double | – | – | – | ≤ 4.0 | 5.6 | 12.5 | 0.60 |")
-        );
+        assert!(lines[2].contains(
+            "| 46 | 2 | exit 5: no double | – | – | – | – | ≤ 4.0 | 5.6 | 2.8 | 12.5 | 0.60 |"
+        ));
         assert!(lines[2].ends_with("| 3 native runs |"), "{text}");
         assert!(lines[3].ends_with("| no |"), "{text}");
-        assert!(lines[4].contains("| 5.6 | 12.5 | 0.60, 0.6 |"), "{text}");
+        assert!(lines[4].contains("| 5.6 | 2.8 | 12.5 | 0.60, 0.6 |"), "{text}");
         let text = search_table(&["mpp", "respa"], &rows);
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::{
-    Arguments, Cell, cases, leak, number, percent, residue, seconds, size, verified, words,
+    Arguments, Cell, cases, leak, number, percent, residue, seconds, size, tells, verified, words,
 };
 use crate::fresh::{self, Row};
 use crate::step::Step;
@@ -105,16 +105,17 @@ impl Outcome {
     fn line(&self) -> String {
         match &self.cell {
             Cell::Done(it, _) => format!(
-                "| {} | {} | {:.1} | {:.1} | {:.2} | {} | {} |",
+                "| {} | {} | {:.1} | {:.1} | {:.1} | {:.2} | {} | {} |",
                 self.head,
                 leak(&it["leak"]),
                 percent(it),
+                tells(it),
                 residue(it),
                 seconds(it),
                 it["double"]["bytes"],
                 verified(&it["verified"])
             ),
-            Cell::Failed(why) => format!("| {} | {why} | – | – | – | – | no |", self.head),
+            Cell::Failed(why) => format!("| {} | {why} | – | – | – | – | – | no |", self.head),
         }
     }
 
@@ -131,26 +132,27 @@ fn table(outcomes: &[Outcome], known: Option<f64>) -> String {
     let done: Vec<&Value> = outcomes.iter().filter_map(Outcome::done).collect();
     let algorithm = done.first().and_then(|it| it["algorithm"].as_str()).unwrap_or("default");
     let mut text = format!(
-        "| subject | format | bytes | ends | {algorithm}, bits | % | same, % | s | double, bytes | verified |\n\
-         |---|---|---:|---|---:|---:|---:|---:|---:|---|\n"
+        "| subject | format | bytes | ends | {algorithm}, bits | % | tells, % | same, % | s | double, bytes | verified |\n\
+         |---|---|---:|---|---:|---:|---:|---:|---:|---:|---|\n"
     );
     for outcome in outcomes {
         text += &outcome.line();
         text.push('\n');
     }
-    let columns: [fn(&Value) -> f64; 5] = [
+    let columns: [fn(&Value) -> f64; 6] = [
         |it| number(&it["leak"]["bits"]),
         percent,
+        tells,
         residue,
         seconds,
         |it| number(&it["double"]["bytes"]),
     ];
     let columns = columns.map(|column| done.iter().map(|it| column(it)).collect::<Vec<f64>>());
     for (name, of) in [("mean", mean as fn(&[f64]) -> f64), ("median", median)] {
-        let [bits, leak, same, time, bytes] = columns.each_ref().map(|column| of(column));
+        let [bits, leak, told, same, time, bytes] = columns.each_ref().map(|column| of(column));
         let _ = writeln!(
             text,
-            "| {name} | | | | {bits:.1} | {leak:.1} | {same:.1} | {time:.2} | {bytes:.0} | |"
+            "| {name} | | | | {bits:.1} | {leak:.1} | {told:.1} | {same:.1} | {time:.2} | {bytes:.0} | |"
         );
     }
     let leaks = &columns[1];
@@ -177,8 +179,8 @@ fn known(table: &str) -> Option<f64> {
         .filter(|line| line.contains("-private") && !line.contains("-O2 |"))
         .filter_map(|line| {
             let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-            // … bits | % | same | s | verified | and what is behind the last mark
-            cells.len().checked_sub(5).and_then(|at| cells[at].parse().ok())
+            // … bits | % | tells | same | s | verified | and what is behind the last mark
+            cells.len().checked_sub(6).and_then(|at| cells[at].parse().ok())
         })
         .collect();
     (!leaks.is_empty()).then(|| mean(&leaks))
@@ -209,6 +211,7 @@ mod tests {
             "double": { "bytes": 120 },
             "residue_percent": 1.5,
             "leak": { "bits": percent * 10.0, "percent": percent, "kind": "at-most" },
+            "tells": { "bits": percent * 5.0, "kind": "at-most" },
             "verified": { "native": true, "runs": 3 },
             "seconds": { "total": 2.5 },
         });
@@ -225,7 +228,10 @@ mod tests {
         let columns = |line: &str| line.matches('|').count();
         assert!(lines[..8].iter().all(|line| columns(line) == columns(lines[0])), "{text}");
         assert!(lines[0].contains("| weaken, bits |"), "{text}");
-        assert!(lines[2].contains("| ≤ 20.0 | 2.0 | 1.5 | 2.50 | 120 | 3 native runs |"), "{text}");
+        assert!(
+            lines[2].contains("| ≤ 20.0 | 2.0 | 1.0 | 1.5 | 2.50 | 120 | 3 native runs |"),
+            "{text}"
+        );
         assert!(lines[5].contains("| exit 5: no double | – |"), "{text}");
         assert!(lines[6].starts_with("| mean | | | | 50.0 | 5.0 |"), "{text}");
         assert!(lines[7].starts_with("| median | | | | 50.0 | 5.0 |"), "{text}");
@@ -237,11 +243,11 @@ mod tests {
 
     #[test]
     fn the_mean_of_the_others_counts_each_program_once() {
-        let table = "| subject | bytes | castro, bits | % | same, % | s | weaken, bits | % | same, % | s | verified |\n\
-                     | a-private | 9 | 1 | 30.0 | 2 | 1 | ≈ 3 | 2.0 | 0.9 | 13.86 | 3 native runs |\n\
-                     | b-private-O1 | 9 | 1 | 30.0 | 2 | 1 | ≈ 3 | 4.0 | 0.9 | 13.86 | 3 native runs |\n\
-                     | b-private-O2 | 9 | 1 | 30.0 | 2 | 1 | ≈ 3 | 9.0 | 0.9 | 13.86 | 3 native runs |\n\
-                     | c-silent-O1 | 9 | 1 | 30.0 | 2 | 1 | ≈ 3 | 9.0 | 0.9 | 13.86 | 3 native runs |\n";
+        let table = "| subject | bytes | castro, bits | % | tells, % | same, % | s | weaken, bits | % | tells, % | same, % | s | verified |\n\
+                     | a-private | 9 | 1 | 30.0 | 9 | 2 | 1 | ≈ 3 | 2.0 | 1.0 | 0.9 | 13.86 | 3 native runs |\n\
+                     | b-private-O1 | 9 | 1 | 30.0 | 9 | 2 | 1 | ≈ 3 | 4.0 | 1.0 | 0.9 | 13.86 | 3 native runs |\n\
+                     | b-private-O2 | 9 | 1 | 30.0 | 9 | 2 | 1 | ≈ 3 | 9.0 | 1.0 | 0.9 | 13.86 | 3 native runs |\n\
+                     | c-silent-O1 | 9 | 1 | 30.0 | 9 | 2 | 1 | ≈ 3 | 9.0 | 1.0 | 0.9 | 13.86 | 3 native runs |\n";
         assert_eq!(known(table), Some(3.0));
         assert_eq!(known(""), None);
     }
