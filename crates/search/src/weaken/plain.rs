@@ -32,8 +32,10 @@ const TRIED: usize = 48;
 const TRIED_IN_A_HURRY: usize = 12;
 /// It may fail less often than the whole, by this factor: it is worth half a bit to be readable.
 const AS_OFTEN: f64 = 0.7;
-/// It may tell more than the whole by so many bits: that is what it is worth to read a double.
+/// It may tell more than the whole by so many bits: that is what it is worth to read a double,
 const WORTH: f64 = 6.0;
+/// and by no more than this share of the input's.
+const WORTH_SHARE: f64 = 0.01;
 /// Bytes that depend on each other for so many bits are tied.
 const TIED: f64 = 8.0;
 /// A solution that fails is looked for so often.
@@ -76,7 +78,8 @@ impl Search<'_> {
         let runs = if self.in_a_hurry() { TRIED_IN_A_HURRY } else { TRIED };
         let whole = Plain { weak: self.weak.clone(), layout: self.layout.clone() };
         let described = self.price_of(&whole);
-        let most = described.unwrap_or(f64::INFINITY).min(self.bits() + HALF) + WORTH;
+        let worth = WORTH.min(WORTH_SHARE * 8.0 * self.parts.hidden.len() as f64);
+        let most = described.unwrap_or(f64::INFINITY).min(self.bits() + HALF) + worth;
         let fixed = self.a_solution()?;
         for &class in classes {
             let of_source: Vec<Class> =
