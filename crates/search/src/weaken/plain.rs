@@ -78,7 +78,8 @@ impl Search<'_> {
         let runs = if self.in_a_hurry() { TRIED_IN_A_HURRY } else { TRIED };
         let whole = Plain { weak: self.weak.clone(), layout: self.layout.clone() };
         let described = self.price_of(&whole);
-        let worth = WORTH.min(WORTH_SHARE * 8.0 * self.parts.hidden.len() as f64);
+        let extra = self.layout.as_ref().map_or(0, |layout| layout.extra());
+        let worth = WORTH.min(WORTH_SHARE * 8.0 * (self.parts.hidden.len() + extra) as f64);
         let most = described.unwrap_or(f64::INFINITY).min(self.bits() + HALF) + worth;
         let fixed = self.a_solution()?;
         for &class in classes {
