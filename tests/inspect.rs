@@ -122,6 +122,7 @@ fn server() -> (Report, Vec<Vec<u8>>) {
         draw: Draw::Uniform,
         verified: Verified { native: false, runs: 1 },
         notes: Vec::new(),
+        comment: None,
     };
     (report, vec![double])
 }

@@ -95,6 +95,7 @@ impl Desk {
             .env("XDG_CONFIG_HOME", self.place.path("home/config"))
             .env("XDG_STATE_HOME", self.place.path("home/state"))
             .env("NO_COLOR", "1")
+            .env("PAGER", "cat")
             .env("SHELL", "/bin/sh");
         command
     }
@@ -115,8 +116,9 @@ impl Desk {
         let words: Vec<String> =
             [env!("CARGO_BIN_EXE_stunt")].iter().chain(arguments).map(quoted).collect();
         let mut script = self.at_home(self.place.program("script"));
+        // In the shell's place: Ctrl-C would end the shell, too, and its code be the one that is seen.
         script
-            .args(["-q", "-e", "-c", &words.join(" "), "/dev/null"])
+            .args(["-q", "-e", "-c", &format!("exec {}", words.join(" ")), "/dev/null"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit());
@@ -205,6 +207,7 @@ pub fn sample() -> (Report, Vec<Vec<u8>>) {
         draw: Draw::Uniform,
         verified: Verified { native: true, runs: 3 },
         notes: Vec::new(),
+        comment: None,
     };
     (report, vec![double])
 }

@@ -68,6 +68,7 @@ pub fn report(double: &Double, algorithm: Algorithm, content: &Content) -> Repor
         },
         verified: Verified { native: true, runs: (player.0 + trusted.0) as u32 },
         notes: notes(double),
+        comment: None,
     }
     .tidied()
 }

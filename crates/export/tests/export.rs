@@ -42,6 +42,7 @@ fn report(kind: &str, words: &str, name: SourceName, double: &[u8]) -> Opened {
         draw: Draw::Uniform,
         verified: Verified::default(),
         notes: Vec::new(),
+        comment: None,
     };
     Opened { report, doubles: vec![double.to_vec()] }
 }

@@ -30,7 +30,8 @@ pub use figure::{Kind, Leak};
 pub use per_byte::{ByteKind, ByteRuns, Run};
 pub use read::{Limits, Opened};
 pub use report::{
-    Algorithm, Draw, Failure, Frame, Module, Program, Replay, Report, Schema, Verified,
+    Algorithm, Draw, Failure, Frame, LONGEST_COMMENT, Module, Program, Replay, Report, Schema,
+    Verified,
 };
 pub use shell::{command_line, quoted};
 pub use source::{Connection, Source, SourceName, Way};

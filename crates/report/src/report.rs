@@ -93,7 +93,14 @@ pub struct Report {
     /// What else the reader should know, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What the user says about it, in their own words, if anything. It is not measured: they have written it to
+    /// be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
 }
+
+/// The longest comment, in characters.
+pub const LONGEST_COMMENT: usize = 2000;
 
 /// The program that failed.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::figure::Leak;
 use crate::per_byte::ByteRuns;
-use crate::report::Report;
+use crate::report::{LONGEST_COMMENT, Report};
 use crate::source::{SourceName, is_safe};
 use crate::tells::Tells;
 use crate::text::visible;
@@ -38,6 +38,9 @@ pub(crate) fn check(report: &Report) -> Result<(), String> {
     }
     ensure(report.failure.frames.len() <= MOST_FRAMES, || {
         format!("the call stack has more than {MOST_FRAMES} frames")
+    })?;
+    ensure(report.comment.iter().all(|it| it.chars().count() <= LONGEST_COMMENT), || {
+        format!("the comment has more than {LONGEST_COMMENT} characters")
     })?;
     leak("leak", &report.leak, report.bytes())?;
     report.tells.as_ref().map_or(Ok(()), Tells::check)?;

@@ -241,6 +241,7 @@ prop_compose! {
         why in prop::option::of(".{0,30}"),
         verified in any::<(u32, bool)>(),
         notes in prop::collection::vec(".{0,60}", 0..3),
+        comment in prop::option::of(".{0,60}"),
         double in Just(double),
         argument in Just(argument),
     ) -> (Report, Vec<Vec<u8>>) {
@@ -260,6 +261,7 @@ prop_compose! {
         report.draw = why.map_or(Draw::Uniform, |why| Draw::NotUniform { why });
         (report.verified.runs, report.verified.native) = verified;
         report.notes = notes;
+        report.comment = comment;
         (report, vec![double, argument])
     }
 }

@@ -141,6 +141,7 @@ fn assemble(crash: &Crash<'_>, found: &Found) -> Report {
             Verified { native: true, runs: options.runs }
         },
         notes,
+        comment: None,
     }
     .tidied()
 }
@@ -259,6 +260,7 @@ mod tests {
             draw: Draw::Uniform,
             verified: Verified::default(),
             notes: Vec::new(),
+            comment: None,
         }
     }
 

@@ -44,6 +44,7 @@ pub fn sample() -> (Report, Vec<Vec<u8>>) {
         draw: Draw::Uniform,
         verified: Verified { native: true, runs: 3 },
         notes: Vec::new(),
+        comment: None,
     };
     (report, vec![b"GET o.Ab0.aB.BM5q,..H....".to_vec()])
 }

@@ -9,7 +9,7 @@ use axum::extract::{Path, State};
 use axum::http::header;
 use axum::response::IntoResponse;
 use stunt_graph::{Graph, Level, html, svg};
-use stunt_report::{Limits, Opened, Report, command_line, grouped, steps};
+use stunt_report::{Limits, Opened, Report, command_line, grouped, steps, visible};
 
 use super::figures::size;
 use super::{Answer, Failure};
@@ -40,6 +40,8 @@ pub struct View {
     pub steps: Vec<String>,
     /// The graphs, one for each source.
     pub sources: Vec<SourceView>,
+    /// What its reporter says about it.
+    pub comment: Option<String>,
     /// What else the report says.
     pub notes: Vec<String>,
     /// The size of the report's file.
@@ -110,6 +112,7 @@ fn draw(double: &Double, opened: &Opened) -> View {
         arguments: command_line(&report.arguments),
         legend,
         sources: sources.map(|(number, (graph, bytes))| source(number, graph, bytes)).collect(),
+        comment: report.comment.as_deref().map(visible),
         notes: report.notes.clone(),
         bytes: size(double.bytes),
         confirmed: double.confirmed,

@@ -122,11 +122,14 @@ fn attachment(ticket: &str, report: Vec<u8>) -> (Attachment, String) {
         && let [source] = &opened.report.sources[..]
         && let Some(bytes) = opened.doubles.pop()
     {
-        let how = format!(
+        let mut how = format!(
             "The attached file is an input that fails in the same way ({}): {}",
             source.name.words(),
             opened.report.command_line()
         );
+        if let Some(comment) = &opened.report.comment {
+            how += &format!("\n\nIts reporter says: {}", visible(comment));
+        }
         let name = format!("{ticket}-{}", source.file_name());
         return (Attachment { name, bytes }, how);
     }

@@ -240,6 +240,7 @@ pub fn failure(
         draw: Draw::Uniform,
         verified: Verified { native: true, runs: 3 },
         notes: Vec::new(),
+        comment: None,
     };
     // Printable and always the same: a page shows it.
     let digits = (0..).flat_map(|n: u32| Digest::of(&n.to_le_bytes()).to_string().into_bytes());

@@ -113,6 +113,7 @@ impl Made {
             draw: Draw::Uniform,
             verified: Verified { native: true, runs: 3 },
             notes: Vec::new(),
+            comment: None,
         };
         report.to_bytes(&[double]).unwrap()
     }
