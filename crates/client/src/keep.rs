@@ -1,5 +1,5 @@
 //! Small things that stay on this machine: the key of the installation, notes about parcels that were
-//! sealed ahead, and the numbers of events that were counted.
+//! sealed ahead, the numbers of events that were counted, and what a report's owner alone is told about it.
 //!
 //! Always: the key is made when it is first needed, and never leaves. A parcel cannot be opened by
 //! the one who sealed it; its note is how he knows that it holds the report that he looks at. A report
@@ -8,6 +8,7 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rand::RngCore;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,10 @@ const KEY: &str = "installation.key";
 const SEALED: &str = "sealed";
 /// The folder of the events.
 const COUNTED: &str = "counted";
+/// The folder of what owners are told.
+const OWNED: &str = "owned";
+/// What owners are told is kept as long as incidents usually are.
+const OWNED_FOR: Duration = Duration::from_hours(30 * 24);
 
 /// The key of this installation; made if there is none.
 pub fn installation_key(state: &Path, rng: &mut dyn RngCore) -> io::Result<InstallationKey> {
@@ -93,6 +98,26 @@ pub fn event(state: &Path, report: Digest, rng: &mut dyn RngCore) -> io::Result<
     Ok(event)
 }
 
+/// Keeps what a report's owner alone is told about it; whatever it is, it is never sent. What was kept for long is
+/// removed.
+pub fn own(state: &Path, report: Digest, told: &[u8], rng: &mut dyn RngCore) -> io::Result<()> {
+    let folder = state.join(OWNED);
+    folder::make(&folder)?;
+    for entry in fs::read_dir(&folder)?.flatten() {
+        let age = entry.metadata().and_then(|data| data.modified()).map(|time| time.elapsed());
+        if matches!(age, Ok(Ok(age)) if age > OWNED_FOR) {
+            // One that stays is looked at the next time.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    folder::store(&folder.join(report.to_string()), told, rng)
+}
+
+/// What was kept for the owner of a report, if it was made here.
+pub fn owned(state: &Path, report: Digest) -> Option<Vec<u8>> {
+    fs::read(state.join(OWNED).join(report.to_string())).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
@@ -138,5 +163,21 @@ mod tests {
         assert_eq!(recall(&state, parcel), Some(sealed));
         forget(&state, parcel);
         assert_eq!(recall(&state, parcel), None);
+    }
+    #[test]
+    fn what_an_owner_is_told_is_for_nobody_else_and_goes_with_time() {
+        use std::os::unix::fs::PermissionsExt;
+        let (state, mut rng) = (state("owned"), ChaCha8Rng::seed_from_u64(1));
+        let (old, new) = (Digest::of(b"old"), Digest::of(b"new"));
+        assert_eq!(owned(&state, old), None);
+        own(&state, old, b"told", &mut rng).unwrap();
+        assert_eq!(owned(&state, old).as_deref(), Some(&b"told"[..]));
+        let path = state.join(OWNED).join(old.to_string());
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        let modified = file.metadata().unwrap().modified().unwrap();
+        file.set_modified(modified - OWNED_FOR - Duration::from_secs(60)).unwrap();
+        own(&state, new, b"more", &mut rng).unwrap();
+        assert_eq!((owned(&state, old), owned(&state, new)), (None, Some(b"more".to_vec())));
     }
 }

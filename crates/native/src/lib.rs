@@ -55,7 +55,7 @@ pub use files::Files;
 pub use native::Native;
 pub use needs::needs;
 pub use outward::Outward;
-pub use runtime::{Runtime, interpreting, runtimes};
+pub use runtime::{Runtime, code_words, interpreting, runtimes};
 pub use sanitized::{NO_LEAKS, is_sanitized};
 pub use texts::{Executed, Texts};
 pub use traceback::{failure_of_run, failure_of_script, told_at};

@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::key::{KEYS, Key, Reach, is_table, key_of};
 use super::suggest::nearest;
-use super::value::{Shape, Value};
+use super::value::{Ceiling, Shape, Value, ceiling};
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 1 << 20;
@@ -182,14 +182,27 @@ impl Reader<'_> {
     }
 
     fn entry(&mut self, name: &str, at: &Range<usize>, value: &Spanned<DeValue<'_>>) {
-        let Some(key) = key_of(name) else {
+        // A limit is written as on the command line: in percent or in bits.
+        let in_bits = match value.get_ref() {
+            DeValue::String(text) if name == "max-leak" && text.ends_with("bits") => Some(text),
+            _ => None,
+        };
+        let named = if in_bits.is_some() { "max-leak-bits" } else { name };
+        let Some(key) = key_of(named) else {
             let words = match unknown(name) {
                 Some(meant) => format!("there is no key {name}; is {meant} meant?"),
                 None => format!("there is no key {name}; `stunt config show` lists all"),
             };
             return self.trouble(at.clone(), words);
         };
-        let value = match self.value(key, value.get_ref()) {
+        let read = match in_bits {
+            Some(text) => ceiling(text).and_then(|ceiling| match ceiling {
+                Ceiling::Bits(bits) => key.shape.parse_text(&bits.to_string()),
+                Ceiling::Percent(_) => Err(key.shape.expected()),
+            }),
+            None => self.value(key, value.get_ref()),
+        };
+        let value = match read {
             Ok(value) => value,
             Err(words) => return self.trouble(value.span(), format!("{name}: {words}")),
         };

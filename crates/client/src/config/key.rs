@@ -78,14 +78,14 @@ pub static KEYS: [Key; 25] = [
         Shape::Percent,
         Reach::OnlyLower,
         "",
-        "no report that reveals more than this is ever sent",
+        "no report that tells more than this of the original is ever sent: \"5%\" or \"20bits\"",
     ),
     key(
         "max-leak-bits",
         Shape::Count { least: 0, most: 1 << 40 },
         Reach::OnlyLower,
         "",
-        "the same in bits; if both are set, both hold",
+        "the same in bits, as a number; if both are set, both hold",
     ),
     key("destination.server", Shape::Url, Reach::Destination, "", "where reports go"),
     key(

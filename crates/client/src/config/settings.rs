@@ -360,6 +360,11 @@ mod tests {
             assert_eq!(settings.ceilings(), lowest);
             assert_eq!(settings.ask(), Some(false));
         }
+        let mixed = settings(&[(Layer::User, "max-leak = \"20bits\"\n"), (Layer::Project, low)]);
+        assert_eq!(
+            mixed.ceilings(),
+            [(Ceiling::Percent(1.0), "max-leak"), (Ceiling::Bits(20), "max-leak-bits")]
+        );
         let off = settings(&[(Layer::User, "ask = true\n"), (Layer::Project, "ask = false\n")]);
         assert_eq!(off.ask(), Some(false));
         assert_eq!(settings(&[]).ask(), None);

@@ -208,7 +208,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 /// The most that a report may reveal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Ceiling {
-    /// In percent of the double's bits. The shorter a double, the more percent are the same bits.
+    /// In percent of the original's bits, however long the double is.
     Percent(f64),
     /// In bits, whatever the length.
     Bits(u64),

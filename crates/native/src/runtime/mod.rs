@@ -6,6 +6,7 @@
 //!
 //! One file a runtime. It must not know the machine: what is said here is true of any run.
 
+mod code;
 mod java;
 mod node;
 mod perl;
@@ -15,6 +16,8 @@ mod ruby;
 use std::ffi::{OsStr, OsString};
 
 use crate::texts::Executed;
+
+pub use code::code_words;
 
 /// A program that runs others.
 pub struct Runtime {
