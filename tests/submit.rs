@@ -29,7 +29,7 @@ use stunt_report::{Draw, Limits, Report};
 use support::text;
 
 const ASK: &str = "Ask the server? [y/N] ";
-const SEND: &str = "Send this report? [y/N, v to see every byte] ";
+const SEND: &str = "Send this report? [y/N, d for all details] ";
 
 /// The exit code of a command that sent nothing, as its user wished.
 const NOT_SENT: i32 = 6;
@@ -97,11 +97,10 @@ fn every_byte_can_be_seen_before_the_answer() {
     let receiver = Receiver::start();
     let desk = Desk::at("all", &receiver, "ask = false\n");
     let report = desk.report("r.zip");
-    let again = "Send this report? [y/N] ";
-    let (seen, exit) = desk.terminal(&["submit", &report], &[(SEND, "v\r"), (again, "y\r")]);
+    let (seen, exit) = desk.terminal(&["submit", &report], &[(SEND, "d\r"), (SEND, "y\r")]);
     assert_eq!(exit, 0, "{seen}");
-    let (folded, whole) = seen.split_once("[y/N, v to see every byte]").unwrap();
-    assert!(folded.contains("bytes that reveal nothing") && !folded.contains("\n  256  "));
+    let (first, whole) = seen.split_once("[y/N, d for all details]").unwrap();
+    assert!(!first.contains("\n  256  "), "{first}");
     assert!(!whole.contains("bytes that reveal nothing") && whole.contains("\n  256  "), "{whole}");
     assert!(receiver.lines().iter().all(|line| line.starts_with("PUT ")), "nobody was asked");
     receiver.finish();
@@ -114,8 +113,10 @@ fn the_consent_screen() {
     let recipient = stunt_parcel::Identity::generate().recipient().to_string();
     let server = ["--server", "https://crashes.example.org", "--recipient", &recipient];
     let arguments = [&["submit", &report, "--no-ask"], &server[..]].concat();
-    let (seen, exit) = desk.terminal(&arguments, &[(SEND, "\r")]);
+    let (seen, exit) = desk.terminal(&arguments, &[(SEND, "d\r"), (SEND, "\r")]);
     assert_eq!(exit, NOT_SENT, "{seen}");
+    let first = seen.split_inclusive(SEND).next().unwrap();
+    fits_a_terminal(first);
     // Sealing is random, and so is the length of what it gives.
     let mut seen = seen.replace(&recipient, "age1…");
     let at = seen.find(" bytes; there is no name").expect("the length");
@@ -128,6 +129,38 @@ fn the_consent_screen() {
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
     assert_eq!(seen, expected, "consent.txt differs. If it is right: STUNT_BLESS=1 cargo test");
+}
+
+/// All that has to be seen before an answer is on one screen of 80 columns and 24 lines.
+#[track_caller]
+fn fits_a_terminal(screen: &str) {
+    assert!(screen.lines().count() <= 24, "{screen}");
+    let widest = screen.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{widest:?}: {screen}");
+}
+
+/// Whatever a report says, and however much.
+#[test]
+fn the_first_screen_fits_whatever_a_report_says() {
+    let desk = Desk::new("fits");
+    let (mut report, doubles) = sample();
+    let long = "some words and one-that-is-quite-a-bit-longer-than-the-others ".repeat(40);
+    report.failure.words = long.clone();
+    report.comment = Some(long[..2000].to_owned());
+    report.notes = vec![long.clone(); 3];
+    report.draw = Draw::NotUniform { why: long };
+    report.write(&doubles, desk.place.path("r.zip")).unwrap();
+    let recipient = stunt_parcel::Identity::generate().recipient().to_string();
+    let server = format!("https://{}.example.org", "crashes-of-all-kinds".repeat(3));
+    let arguments = ["submit", "r.zip", "--no-ask", "--server", &server, "--recipient", &recipient];
+    let (seen, exit) = desk.terminal(&arguments, &[(SEND, "\r")]);
+    assert_eq!(exit, NOT_SENT, "{seen}");
+    let first = seen.split_inclusive(SEND).next().unwrap();
+    fits_a_terminal(first);
+    assert!(
+        first.contains("What is left of your input's content") && first.contains(" …"),
+        "{first}"
+    );
 }
 
 #[test]
@@ -207,7 +240,7 @@ fn a_project_names_a_server_only_before_a_persons_eyes() {
     says(&desk.stunt(&yes), NOT_SENT, "a project cannot decide that");
     let (seen, exit) = desk.terminal(&["submit", &report], &[(ASK, "\r"), (SEND, "\r")]);
     assert_eq!(exit, NOT_SENT, "{seen}");
-    assert!(seen.contains(".stunt.toml says: a file of this project, not of yours"), "{seen}");
+    assert!(seen.contains("a file of this project says so, and none of yours"), "{seen}");
     // What the user has chosen stays chosen.
     fs::create_dir_all(desk.place.path("sub")).unwrap();
     desk.place.write("own.pem", own.certificate.as_ref().unwrap().as_bytes());
@@ -318,7 +351,7 @@ fn reports_are_signed_with_one_key_if_the_user_wants_that() {
     let key = desk.place.path("home/state/stunt/installation.key");
     assert_eq!(key.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let (seen, _) = desk.terminal(&["submit", &report], &[(SEND, "n\r")]);
-    assert!(seen.contains("It is signed with the key of this installation"), "{seen}");
+    assert!(seen.contains("with this installation's key: it links your reports"), "{seen}");
 }
 
 #[test]

@@ -8,6 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
 use stunt_client::config::{self, Settings};
 use stunt_record::Retention;
 
+use crate::{hints, outcome};
+
 /// How a setting is written as a flag.
 #[derive(Clone, Copy)]
 enum Form {
@@ -49,7 +51,17 @@ pub fn parse() -> crate::Arguments {
     if concerned && let Ok(settings) = config::settings() {
         command = with(command, &settings);
     }
-    let matches: ArgMatches = command.get_matches();
+    let matches: ArgMatches = command.try_get_matches().unwrap_or_else(|error| {
+        use clap::error::ErrorKind::{ArgumentConflict, MissingRequiredArgument, UnknownArgument};
+        let kinds = [ArgumentConflict, MissingRequiredArgument, UnknownArgument];
+        if kinds.contains(&error.kind())
+            && let Some(hint) = hints::forgotten_dashes(&hints::words())
+        {
+            eprintln!("stunt: {hint}");
+            std::process::exit(outcome::USAGE.into());
+        }
+        error.exit()
+    });
     crate::Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
 }
 

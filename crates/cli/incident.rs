@@ -11,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use stunt_native::code_words;
 use stunt_record::{Kept, Maker, Store, Transport, Word, own_program};
 use stunt_report::{Connection, SourceName, Way, quoted};
 use stunt_subject::{FailsIf, Public, Subject};
@@ -44,6 +45,29 @@ pub fn report_of(name: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(report))
 }
 
+/// The incident that a report was made of, if it is kept: by its name, or where the file lies.
+pub fn of_report(name: &Path) -> Option<Kept> {
+    if is_meant(name) {
+        return find(name.as_os_str()).ok();
+    }
+    let store = Store::of_user().ok()?;
+    if name.is_file() {
+        let folder = name.canonicalize().ok()?.parent()?.to_owned();
+        let is_there = folder.parent() == store.folder().canonicalize().ok().as_deref();
+        return if is_there { Kept::load(&folder).ok() } else { None };
+    }
+    store.find(name.to_str()?).ok()
+}
+
+/// The number of the argument that names an input of an incident, from 1.
+pub fn argument_of(kept: &Kept, file: &Path) -> Option<usize> {
+    let is_input = named_files(kept).iter().any(|named| named == file);
+    let folder = kept.incident.folder.path();
+    let names = |word: &Word| with_place(word.reveal(), file, folder, "@@").is_some();
+    let at = kept.incident.arguments.iter().position(names);
+    at.filter(|_| is_input).map(|at| at + 1)
+}
+
 /// Whether the program of an incident may be run: one that the system's list of crashes names, and
 /// that nobody has run from here, must be the system's or the user's own.
 pub fn check_program(kept: &Kept) -> Result<()> {
@@ -73,17 +97,28 @@ pub fn command(kept: &Kept) -> (PathBuf, Vec<OsString>) {
     (incident.program.path.path().to_owned(), words)
 }
 
-/// The files that arguments name, in the order in which they were opened.
+/// The files that arguments name, in the order in which they were opened; what an interpreter is given to run is
+/// no input.
 fn named_files(kept: &Kept) -> Vec<PathBuf> {
     let incident = &kept.incident;
+    let program = incident.program.path.path();
+    let arguments: Vec<&OsStr> = incident.arguments.iter().map(Word::reveal).collect();
+    let words = std::iter::once(incident.name.reveal()).chain(arguments.iter().copied());
+    let code = code_words(program, &words.map(OsStr::to_owned).collect::<Vec<_>>());
     let is_named = |path: &Path| {
-        let words = incident.arguments.iter();
-        words
-            .map(Word::reveal)
-            .any(|word| with_place(word, path, incident.folder.path(), "@@").is_some())
+        let numbered = (1..).zip(&arguments).filter(|(number, _)| !code.contains(number));
+        let folder = incident.folder.path();
+        numbered.map(|(_, word)| word).any(|word| with_place(word, path, folder, "@@").is_some())
     };
     let copied = incident.files().filter(|file| file.stored.is_some());
     copied.map(|file| file.path.path().to_owned()).filter(|path| is_named(path)).collect()
+}
+
+/// Whether an argument names a file.
+fn argument_named(kept: &Kept, file: &Path) -> bool {
+    let folder = kept.incident.folder.path();
+    let mut words = kept.incident.arguments.iter().map(Word::reveal);
+    words.any(|word| with_place(word, file, folder, "@@").is_some())
 }
 
 fn name_of(number: usize, count: usize) -> SourceName {
@@ -154,11 +189,16 @@ fn add_files(subject: &mut Subject, kept: &Kept, public: &mut Public) -> Result<
         let bytes = kept.data(stored)?.reveal().to_vec();
         let unchanged = fs::read(path).is_ok_and(|now| now == bytes);
         let Some(number) = named.iter().position(|named| named == path) else {
-            beside += 1;
+            // What an interpreter is given to run is the program, as it were.
+            let is_code = argument_named(kept, path);
+            beside += usize::from(!is_code);
             if !unchanged && !subject.is_script() {
                 tracing::warn!("a file that the program opens by itself has changed");
             }
-            subject.add_beside(path.to_owned(), bytes.into());
+            // What is there as it was is there with its mode: it may be run, as a launcher is.
+            if !unchanged {
+                subject.add_beside(path.to_owned(), bytes.into());
+            }
             continue;
         };
         let name = name_of(number, named.len());

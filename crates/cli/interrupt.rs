@@ -4,15 +4,18 @@
 //! scratch folders are gone. Programs that run natively die with the thread that follows them,
 //! which the kernel sees to. Signals that whoever started stunt has ignored stay ignored. A search
 //! that has something to show already ends with that at the first Ctrl-C. Where a worker does the work,
-//! it is the worker that is asked to stop, and this process ends as it does.
+//! it is the worker that is asked to stop, and this process ends as it does. What is said is how far it got.
 #![allow(unsafe_code)] // Signal sets and `sigwait` have no safe interface; each call has its proof.
 
 use std::io::{IsTerminal, Write};
 use std::mem::MaybeUninit;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Instant;
 
+use stunt_anonymize::Stage;
 use stunt_subject::remove_all;
 
 /// The signals that ask a command to stop.
@@ -25,6 +28,11 @@ const SI_KERNEL: libc::c_int = 0x80;
 static SEARCHING: AtomicBool = AtomicBool::new(false);
 /// The search is asked to end.
 static ENOUGH: AtomicBool = AtomicBool::new(false);
+
+/// What a job is doing, by its number; none has this one.
+static STAGE: AtomicU8 = AtomicU8::new(u8::MAX);
+/// When the job began, and when the search was asked to end.
+static TIMES: Mutex<(Option<Instant>, Option<Instant>)> = Mutex::new((None, None));
 
 /// The process that does the work, if that is another one.
 static WORKER: AtomicI32 = AtomicI32::new(0);
@@ -43,6 +51,26 @@ pub fn watch_again() {
 /// A search begins that can end with what it has, or has ended.
 pub fn set_searching(is_searching: bool) {
     SEARCHING.store(is_searching, Ordering::SeqCst);
+}
+
+/// A job does this now.
+pub fn set_stage(stage: Stage) {
+    STAGE.store(stage as u8, Ordering::SeqCst);
+    TIMES.lock().unwrap_or_else(PoisonError::into_inner).0.get_or_insert_with(Instant::now);
+}
+
+/// After how many seconds the user had enough, if that was so.
+pub fn cut_short() -> Option<u64> {
+    let (begun, ended) = *TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+    Some((ended? - begun?).as_secs())
+}
+
+/// What was going on when a signal came, for a sentence: ` after 3 s, while reducing the input`.
+fn progress() -> String {
+    let Some(stage) = Stage::of(STAGE.load(Ordering::SeqCst)) else { return String::new() };
+    let begun = TIMES.lock().unwrap_or_else(PoisonError::into_inner).0;
+    let seconds = begun.map_or(0, |begun| begun.elapsed().as_secs());
+    format!(" after {seconds} s, while {}; nothing was written", stage.words())
 }
 
 /// Set when the user has had enough: a search ends with what it has.
@@ -108,7 +136,11 @@ fn stop_on(heeded: &libc::sigset_t) {
             }
             continue;
         }
-        let first = || !ENOUGH.swap(true, Ordering::SeqCst);
+        let first = || {
+            let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+            times.1.get_or_insert_with(Instant::now);
+            !ENOUGH.swap(true, Ordering::SeqCst)
+        };
         if signal != libc::SIGINT || !SEARCHING.load(Ordering::SeqCst) || !first() {
             break;
         }
@@ -118,7 +150,7 @@ fn stop_on(heeded: &libc::sigset_t) {
     let mut stderr = std::io::stderr().lock();
     // On a terminal there may be a line about progress, which is no longer true.
     let erase = if stderr.is_terminal() { "\r\x1b[K" } else { "" };
-    let _ = writeln!(stderr, "{erase}stunt: interrupted");
+    let _ = writeln!(stderr, "{erase}stunt: interrupted{}", progress());
     // SAFETY: ends the process without running the clean-up of libraries whose threads still run.
     unsafe { libc::_exit(128 + signal) }
 }

@@ -5,6 +5,7 @@
 //! computed.
 
 mod anonymize;
+mod bisect;
 mod config;
 mod consent;
 mod debug;
@@ -19,6 +20,7 @@ mod graph_html;
 mod graph_text;
 mod gui;
 mod heap;
+mod hints;
 mod incident;
 mod incidents;
 mod inspect;
@@ -28,10 +30,13 @@ mod manual;
 mod measure;
 mod mistake;
 mod outcome;
+mod owner;
 mod progress;
 mod queue;
 mod record;
 mod replay;
+mod report;
+
 mod request;
 mod run;
 mod secrecy;
@@ -71,7 +76,6 @@ enum Command {
     /// Make a double of an input that a program fails on, and a report that may be sent
     Anonymize(Box<anonymize::Arguments>),
     /// Print a script that completes stunt's commands and flags in a shell
-    #[command(hide = true)]
     Completions(manual::CompletionArguments),
     /// What the configuration says, where each value comes from, and what is wrong with it
     Config(config::Arguments),
@@ -90,7 +94,6 @@ enum Command {
     /// What a report says and reveals: the failure, figures, and the leak graph of the double
     Inspect(inspect::Arguments),
     /// Manual pages of stunt and its commands
-    #[command(hide = true)]
     Manual(manual::Arguments),
     /// How much a condition reveals, and a random solution of it
     Measure(measure::Arguments),
@@ -100,6 +103,8 @@ enum Command {
     Record(record::Arguments),
     /// Run a program on the double of a report, and say whether it fails as the report says
     Replay(replay::Arguments),
+    /// From a run that fails to a report that is sent, or ready for an issue or a mail: all of it in one command
+    Report(Box<report::Arguments>),
     /// An incident of the last recorded run, which did not crash and went wrong
     Request(request::Arguments),
     /// Run a program in the machine
@@ -134,8 +139,8 @@ fn main() -> ExitCode {
         heap::grow_in_large_pages();
     }
     // A server has no originals; what is recorded is a program as it is, whose parent must not be closed
-    // before it has begun.
-    if !matches!(arguments.command, Command::Serve(_) | Command::Record(_)) {
+    // before it has begun: `report` closes it then.
+    if !matches!(arguments.command, Command::Serve(_) | Command::Record(_) | Command::Report(_)) {
         secrecy::close_memory();
     }
     // A server ends in order, and has a log of its own; signals that come while a program is
@@ -162,6 +167,7 @@ fn main() -> ExitCode {
         Command::Queue(arguments) => queue::run(&arguments),
         Command::Record(arguments) => record::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Request(arguments) => request::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Serve(serve) => serve::run(*serve, arguments.verbose),

@@ -1,6 +1,7 @@
 //! How a command ends, and how it says so: exit codes, and the two streams.
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -113,6 +114,14 @@ pub fn stopped(error: stunt_subject::Error) -> Result<Outcome> {
         Stopped::Unsupported(_) => Outcome::Unsupported,
         Stopped::Limit(_) => Outcome::Limit,
     })
+}
+
+/// The first of `stem.zip`, `stem-2.zip`, … that is not there: nothing is overwritten that nobody has named.
+pub fn free_name(stem: &str, extension: &str) -> PathBuf {
+    let numbered = (2u32..).map(|number| format!("{stem}-{number}.{extension}"));
+    let mut names =
+        std::iter::once(format!("{stem}.{extension}")).chain(numbered).map(PathBuf::from);
+    names.find(|name| name.symlink_metadata().is_err()).unwrap_or_default()
 }
 
 /// Erases a line about progress whose owner is gone, on a terminal.

@@ -27,11 +27,14 @@ impl Progress {
 
 impl Observer for Progress {
     fn stage(&self, stage: Stage) {
+        interrupt::set_stage(stage);
         self.0.set_message(stage.words());
     }
 
     fn better(&self, bits: f64, effort: u64, of: &'static str) {
-        self.0.set_message(format!("looking for a better double: {bits:.0} bits, {effort} {of}"));
+        self.0.set_message(format!(
+            "looking for a better double: {bits:.0} bits, {effort} {of}; Ctrl-C takes what there is"
+        ));
         tracing::debug!(bits, effort, "better");
     }
 

@@ -4,9 +4,10 @@
 //! a failure, on standard error. Nothing is sent.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use stunt_native::{NO_LEAKS, is_sanitized};
@@ -41,6 +42,9 @@ pub struct Arguments {
     /// Do not keep a run that did not fail at all, not even in memory
     #[arg(long, env = "STUNT_FORGET")]
     forget: bool,
+    /// Write the names of incidents to this file, in place of words on standard error
+    #[arg(long, value_name = "FILE", hide = true)]
+    tell: Option<PathBuf>,
     /// Say on standard error what following cost
     #[arg(long)]
     stats: bool,
@@ -75,13 +79,17 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let mut in_others = |draft: Draft| {
         // Who said what a failure is means the program itself.
         if arguments.fails_if.is_none() {
-            keep(&draft);
+            keep(arguments, &draft);
         }
     };
     let recorded = stunt_record::record(&recording, &mut in_others)?;
+    if let Some(file) = &arguments.tell {
+        // There was a run, whatever came of it.
+        note(file, "").with_context(|| format!("cannot write {}", file.display()))?;
+    }
     let failure = failure_of(&recorded.run, arguments.fails_if.as_ref(), &recorded.texts);
     match &failure {
-        Some(failure) => keep(&recorded.draft(Some(failure))),
+        Some(failure) => keep(arguments, &recorded.draft(Some(failure))),
         None => keep_last(arguments, &recorded),
     }
     if arguments.stats {
@@ -124,7 +132,7 @@ fn is_script(program: &Path) -> bool {
 }
 
 /// Keeps an incident and says so. The program has ended in its own way, whatever the disk says.
-fn keep(draft: &Draft) {
+fn keep(arguments: &Arguments, draft: &Draft) {
     let kept = Store::of_user().and_then(|store| {
         let kept = store.create(draft)?;
         store.prune(crate::defaults::retention(), stunt_record::now())?;
@@ -134,14 +142,26 @@ fn keep(draft: &Draft) {
         Ok(kept) => {
             let words = kept.incident.failure.as_ref().map_or("a failure", |it| &it.words);
             let id = &kept.incident.id;
+            if let Some(file) = &arguments.tell {
+                if let Err(error) = note(file, &format!("{id}\n")) {
+                    eprintln!("stunt: the incident {id} could not be told: {error}");
+                }
+                return;
+            }
             eprintln!(
                 "stunt: {words}; what the program read is kept, for you alone, as incident {id}\n\
-                 stunt: `stunt anonymize {id}` makes a double of it; `stunt incidents delete {id}` \
+                 stunt: `stunt report {id}` makes a double of it that can be handed on; `stunt incidents delete {id}` \
                  forgets it"
             );
         }
         Err(error) => eprintln!("stunt: the incident could not be kept: {error}"),
     }
+}
+
+/// Adds to a file for the user alone.
+fn note(file: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).mode(0o600).open(file)?;
+    file.write_all(text.as_bytes())
 }
 
 /// Keeps a run that did not fail in place of the one before, unless that is not wanted.

@@ -23,7 +23,7 @@ use crate::consent::{Runs, agree, announce};
 use crate::outcome::{self, Outcome, Step};
 use crate::subject::Limits;
 use crate::walk::{Pace, walk};
-use crate::{inspect, ticket, variables};
+use crate::{bisect, inspect, ticket, variables};
 
 /// Flags of `stunt replay`.
 #[derive(clap::Args)]
@@ -40,7 +40,8 @@ this server (STUNT_SERVER, or the server of your own configuration), or destinat
 configuration if that names this server.
 
 Exit codes: 0 it fails as the report says, 1 it does not, 2 and 4 it could not be tried.
-With --bisect: 1 it fails as the report says (bad), 0 it does not (good), 125 it could not be tried."
+With --bisect: 1 it fails as the report says (bad), 0 it does not (good), 125 it could not be tried. \
+Nothing is built by that: say how with --bisect-build, or the program that lies there is tried again and again."
 )]
 pub struct Arguments {
     /// The report, an incident that has one, or the address of a ticket:
@@ -52,6 +53,10 @@ pub struct Arguments {
     /// Exit as `git bisect run` expects
     #[arg(long)]
     bisect: bool,
+    /// Build the version that is checked out by this line of the shell, before it is tried; a version that
+    /// cannot be built is skipped. Means --bisect
+    #[arg(long, value_name = "COMMAND")]
+    bisect_build: Option<String>,
     /// Show each test of the input before it is made, and wait for Enter; in the machine
     #[arg(long, conflicts_with = "delay")]
     step: bool,
@@ -120,8 +125,13 @@ impl Arguments {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    if let Some(line) = &arguments.bisect_build
+        && !bisect::build(line)?
+    {
+        return Ok(Outcome::Step(Step::Skip));
+    }
     let verdict = replay(arguments);
-    if !arguments.bisect {
+    if !arguments.bisect && arguments.bisect_build.is_none() {
         return verdict.map(|verdict| match verdict {
             Verdict::Same => Outcome::Done,
             Verdict::Other => Outcome::NotAsReported,

@@ -3,16 +3,19 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{IsTerminal, Read};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use stunt_anonymize::{Wishes, secrets_of};
-use stunt_record::{Incident, Transport};
+use stunt_record::{Incident, Kept, Transport};
 use stunt_report::{Connection, SourceName, Way, command_line, visible};
 use stunt_subject::{PLACE, Public, RunLimits, Subject};
 
+use crate::hints;
 use crate::incident;
 use crate::submit::terminal::{self, Answer};
 
@@ -80,6 +83,15 @@ impl Arguments {
         self.incident.as_deref()
     }
 
+    /// Whether there are inputs beside a file and standard input.
+    fn is_about_more(&self) -> bool {
+        let Self { symbolic_arg, symbolic_env, client, server, .. } = self;
+        !symbolic_arg.is_empty()
+            || !symbolic_env.is_empty()
+            || !client.is_empty()
+            || !server.is_empty()
+    }
+
     /// What the user wants the report to tell of the arguments of a subject. What looks like a secret is
     /// asked about, where there is somebody to ask, and hidden unless the answer is yes.
     pub fn wishes(&self, subject: &Subject) -> Result<Wishes> {
@@ -136,6 +148,16 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The same as flags, for a command that is started with them.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = vec!["--timeout".to_owned(), self.timeout.to_string()];
+        words.extend(["--memory".to_owned(), self.memory.to_string()]);
+        if let Some(seconds) = self.machine_timeout {
+            words.extend(["--machine-timeout".to_owned(), seconds.to_string()]);
+        }
+        words
+    }
+
     /// The same for runs: following costs more than running, so a native second is given a minute.
     pub fn of_runs(&self) -> RunLimits {
         let timeout = Duration::from_secs(self.timeout.max(1));
@@ -150,24 +172,24 @@ pub fn of(arguments: &Arguments, scripts: bool) -> Result<Subject> {
     let mut public = Public::parse(&arguments.public)?;
     if let Some(incident) = &arguments.incident {
         let kept = incident::find(incident)?;
-        incident::check_program(&kept)?;
-        let (program, words) = incident::command(&kept);
         // For who sits there alone: logs need not have the arguments.
         if std::io::stderr().is_terminal() {
             let id = visible(&kept.incident.id);
-            eprintln!("stunt: incident {id} runs {}", command_line(&words));
+            eprintln!("stunt: incident {id} runs {}", command_line(&incident::command(&kept).1));
         }
-        let mut subject = Subject::new(program, words, scripts, arguments.limits.of_runs())?;
-        incident::fill(&mut subject, &kept, &mut public)?;
-        public.all_used()?;
-        return with_something_to_hide(subject, Some(&kept.incident));
+        return of_incident(&kept, public, scripts, arguments.limits.of_runs());
     }
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     let program = stunt_native::find(&arguments.command[0], &path)?;
-    let words = arguments.command.clone();
+    let mut words = arguments.command.clone();
+    let input = match &arguments.input {
+        Some(file) => Some(file.clone()).inspect(|file| put_place(&mut words, file)),
+        None if arguments.is_about_more() => None,
+        None => find_input(&mut words)?,
+    };
     let has_place = words[1..].iter().any(|word| contains(word, PLACE));
     let mut subject = Subject::new(program, words, scripts, arguments.limits.of_runs())?;
-    match (&arguments.input, has_place) {
+    match (&input, has_place) {
         (Some(file), place) => {
             let bytes = read_input(file, place)?;
             let extension = file.extension().and_then(OsStr::to_str);
@@ -178,13 +200,12 @@ pub fn of(arguments: &Arguments, scripts: bool) -> Result<Subject> {
                 subject.add_stdin(bytes, &mut public);
             }
         }
-        (None, true) => bail!("there is @@ in the arguments, but no input: give one with -i"),
-        (None, false)
-            if arguments.symbolic_arg.is_empty()
-                && arguments.symbolic_env.is_empty()
-                && arguments.client.is_empty()
-                && arguments.server.is_empty() =>
-        {
+        (None, true) => bail!(
+            "there is @@ in the arguments, but no input: give one with -i, such as `stunt {} -i FILE -- {}`",
+            hints::command(),
+            command_line(subject.words())
+        ),
+        (None, false) if !arguments.is_about_more() => {
             let bytes = within_limit(std::io::stdin().lock(), "standard input")?;
             subject.add_stdin(bytes, &mut public);
         }
@@ -225,6 +246,102 @@ pub fn of(arguments: &Arguments, scripts: bool) -> Result<Subject> {
     }
     public.all_used()?;
     with_something_to_hide(subject, None)
+}
+
+/// An incident as a subject.
+pub fn of_incident(
+    kept: &Kept,
+    mut public: Public,
+    scripts: bool,
+    limits: RunLimits,
+) -> Result<Subject> {
+    incident::check_program(kept)?;
+    let (program, words) = incident::command(kept);
+    let mut subject = Subject::new(program, words, scripts, limits)?;
+    incident::fill(&mut subject, kept, &mut public)?;
+    public.all_used()?;
+    with_something_to_hide(subject, Some(&kept.incident))
+}
+
+/// Where an argument is the path of the input itself, `@@` was forgotten: the program would read the original,
+/// whatever it is given. The word gets its place, and that is said.
+fn put_place(words: &mut [OsString], input: &Path) {
+    if words[1..].iter().any(|word| contains(word, PLACE)) {
+        return;
+    }
+    let same = |file: &OsStr| match (fs::canonicalize(file), fs::canonicalize(input)) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => false,
+    };
+    for (number, file) in hints::files(words).into_iter().filter(|(_, file)| same(file)) {
+        words[number] = hints::with_place(&words[number], &file);
+        eprintln!(
+            "stunt: argument {number} is the input, so @@ stands for it: {}",
+            command_line(&*words)
+        );
+    }
+}
+
+/// Where nobody has said what the input is: standard input, if something comes from there; else the file that an
+/// argument names, and what was understood is said. A terminal is told what it is waited for.
+fn find_input(words: &mut [OsString]) -> Result<Option<PathBuf>> {
+    if words[1..].iter().any(|word| contains(word, PLACE)) {
+        return Ok(None);
+    }
+    let stdin = std::io::stdin();
+    let is_terminal = stdin.is_terminal();
+    if !is_terminal && !is_nothing(&stdin) {
+        return Ok(None);
+    }
+    let (command, files) = (hints::command(), hints::files(words));
+    let typed = |number: usize, file: &OsStr| {
+        let mut with = words.to_vec();
+        with[number] = hints::with_place(&with[number], file);
+        let line = [
+            vec!["stunt".into(), OsString::from(&command), "-i".into(), file.into(), "--".into()],
+            with,
+        ];
+        command_line(line.concat())
+    };
+    match &files[..] {
+        [(number, file)] => {
+            eprintln!(
+                "stunt: argument {number} names a file, which is taken for the input: {}",
+                typed(*number, file)
+            );
+            let input = PathBuf::from(file);
+            words[*number] = hints::with_place(&words[*number], file);
+            Ok(Some(input))
+        }
+        [] if is_terminal => {
+            eprintln!(
+                "stunt: no argument names a file, so the input is what you type now: end it with Ctrl-D, or end \
+                 this with Ctrl-C and type `stunt {command} -- {} < FILE`",
+                command_line(&*words)
+            );
+            Ok(None)
+        }
+        [] => Ok(None),
+        several => {
+            let lines: Vec<String> = several
+                .iter()
+                .map(|(number, file)| format!("\n    {}", typed(*number, file)))
+                .collect();
+            bail!(
+                "which of these files is the input? Type one of{}\nor let stunt see which of them the program \
+                 reads: stunt report -- {}",
+                lines.concat(),
+                command_line(&*words)
+            )
+        }
+    }
+}
+
+/// Whether nothing can come from standard input: it is `/dev/null`.
+fn is_nothing(stdin: &std::io::Stdin) -> bool {
+    let null = fs::metadata("/dev/null").map(|it| it.rdev());
+    let own = stdin.as_fd().try_clone_to_owned().map(fs::File::from).and_then(|it| it.metadata());
+    matches!((null, own), (Ok(null), Ok(own)) if own.file_type().is_char_device() && own.rdev() == null)
 }
 
 /// There must be an input, and something of it that is private. Whatever else the program reads

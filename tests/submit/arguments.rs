@@ -228,13 +228,17 @@ fn attack_a_command_line_is_agreed_to_unseen() {
     assert_eq!(exit, NOT_SENT, "{seen}");
     let lines: Vec<&str> = seen.lines().filter(|line| !line.trim().is_empty()).collect();
     assert_eq!(
-        lines[..3],
+        lines[..2],
         [
-            "This is what would be sent.",
-            "The command line",
-            "  no-such-webserver --password=Zq7hunterVx '<hidden>' @@"
+            "  Command line  no-such-webserver --password=Zq7hunterVx '<hidden>' @@",
+            "                (argument 2 is hidden)"
         ]
     );
-    assert!(seen.contains("So much of it is sent: argument 2 is hidden."), "{seen}");
+    // However long it is.
+    report.arguments[0] = format!("--password={}Zq7hunterVx", "x".repeat(2000));
+    report.write(&doubles, desk.place.path("r.zip")).expect("a report");
+    let (seen, _) = desk.terminal(&["submit", "r.zip"], &[(SEND, "n\r")]);
+    let all: String = seen.split_whitespace().collect();
+    assert!(all.contains("xxxZq7hunterVx'<hidden>'@@"), "{seen}");
     assert!(receiver.state().reports.is_empty());
 }

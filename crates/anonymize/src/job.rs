@@ -1,6 +1,7 @@
 //! The main job from end to end: one stage after the other, values in and values out.
 
 use std::cell::OnceCell;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use stunt_native::Native;
@@ -12,7 +13,7 @@ use crate::failure::Failing;
 use crate::observer::Observer;
 use crate::options::{Options, Resize};
 use crate::refusal::Error;
-use crate::report::{Known, Made, for_owner, report, too_near};
+use crate::report::{Known, Made, for_owner, not_worth_it, report, too_near};
 use crate::search::search;
 use crate::stage::Stage;
 use crate::telling::Telling;
@@ -97,6 +98,11 @@ pub fn make(
     observer.known();
     let crash = Crash::new(job, failing);
     let found = search(options, &crash, conditions, observer)?;
+    if observer.enough().load(Ordering::SeqCst)
+        && let Some(refusal) = not_worth_it(&crash, &found)
+    {
+        return Err(refusal.into());
+    }
     // One that is the original by chance is as good as any other: to draw again would tell something.
     if let Some(refusal) = too_near(&crash, &found) {
         return Err(refusal.into());

@@ -30,7 +30,8 @@ pub use options::{Method, Options, PathSearch, Relaxation, Resize, parts};
 pub use oracle::Runner;
 pub use refusal::{Error, Refusal};
 pub use report::{
-    Account, ForOwner, Made, Seconds, USUAL_REMAINS, USUAL_SHARE, as_described, of_description,
+    Account, ForOwner, Made, Seconds, USUAL_REMAINS, USUAL_SHARE, USUAL_SHARE_CUT, as_described,
+    of_description,
 };
 pub use search::{Found, Origin, Proved, Searched, USUAL_TIME, search};
 pub use stage::Stage;

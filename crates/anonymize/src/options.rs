@@ -6,7 +6,7 @@ use stunt_machine::symbolic::Relaxations;
 use stunt_search::weaken::Readable;
 use stunt_subject::FailsIf;
 
-use crate::report::{USUAL_REMAINS, USUAL_SHARE};
+use crate::report::{USUAL_REMAINS, USUAL_SHARE, USUAL_SHARE_CUT};
 use crate::telling::Wishes;
 
 /// How the double is found.
@@ -157,6 +157,8 @@ pub struct Options {
     pub runs: u32,
     /// The most that a double may tell of the original, in percent.
     pub max_share: u8,
+    /// The same for a double whose search the user has cut short.
+    pub max_share_cut: u8,
     /// The most of the original's words and numbers that may stand in a double, in percent.
     pub accept_remains: u8,
     /// Make a double although harmless inputs fail in the same way.
@@ -186,6 +188,7 @@ impl Options {
             without: Vec::new(),
             runs: 3,
             max_share: USUAL_SHARE,
+            max_share_cut: USUAL_SHARE_CUT,
             accept_remains: USUAL_REMAINS,
             even_if_any_input_fails: false,
             seed: None,

@@ -122,6 +122,17 @@ pub enum Refusal {
         /// The most that it may.
         most: u8,
     },
+    /// The user has cut the search short, and what there is by then is not worth having.
+    #[error(
+        "the search was cut short, and the best double by then tells {share:.0} % of the original: above {most} % \
+         that is not handed out. Nothing was written; let it search on, or allow more with --max-share."
+    )]
+    CutShort {
+        /// What it would tell, in percent.
+        share: f64,
+        /// The most that it may.
+        most: u8,
+    },
     /// Too much of the original's content stands in the double.
     #[error(
         "{share:.1} % of the words and numbers of this input still stand in the best double that was found \

@@ -8,13 +8,15 @@ use stunt_subject::Subject;
 
 use super::{Print, refused, words};
 use crate::outcome::{self, Outcome};
+use crate::owner::Owner;
 use crate::progress::Progress;
 use crate::{interrupt, mistake};
 
-/// What is handed out: the report, and what is printed about it.
+/// What is handed out: the report, what is printed about it, and what is kept for its owner.
 pub(super) struct Answer {
     pub(super) archive: Vec<u8>,
     pub(super) text: String,
+    pub(super) owner: Vec<u8>,
 }
 
 impl Answer {
@@ -28,19 +30,26 @@ impl Answer {
         } else {
             words::to_text(account, &path)
         };
-        Ok(Self { archive, text })
+        let owner = serde_json::to_vec(&Owner::of(account)).context("the owner's note")?;
+        Ok(Self { archive, text, owner })
     }
 
     /// As it is told.
     fn content(&self) -> Vec<u8> {
-        let size = (self.archive.len() as u64).to_le_bytes();
-        [&size, &self.archive[..], self.text.as_bytes()].concat()
+        let size = |part: &[u8]| (part.len() as u64).to_le_bytes();
+        let (archive, owner) = (&self.archive[..], &self.owner[..]);
+        [&size(archive), archive, &size(owner), owner, self.text.as_bytes()].concat()
     }
 
     fn read(content: &[u8]) -> Option<Self> {
-        let (size, rest) = content.split_first_chunk()?;
-        let (archive, text) = rest.split_at_checked(u64::from_le_bytes(*size) as usize)?;
-        Some(Self { archive: archive.to_vec(), text: String::from_utf8(text.to_vec()).ok()? })
+        let part = |content: &'_ [u8]| -> Option<(Vec<u8>, Vec<u8>)> {
+            let (size, rest) = content.split_first_chunk()?;
+            let (part, rest) = rest.split_at_checked(u64::from_le_bytes(*size) as usize)?;
+            Some((part.to_vec(), rest.to_vec()))
+        };
+        let (archive, rest) = part(content)?;
+        let (owner, text) = part(&rest)?;
+        Some(Self { archive, text: String::from_utf8(text).ok()?, owner })
     }
 }
 
@@ -72,6 +81,13 @@ impl Host for Command<'_> {
             Err(Error::Refused(refusal)) => return (None, refused(&refusal).number()),
             Err(error) => Err(error.into()),
             Ok(made) => Answer::of(self.print, &made.told(), self.output).inspect(|_| {
+                if let Some(seconds) = interrupt::cut_short() {
+                    outcome::erase_line();
+                    eprintln!(
+                        "stunt: the search was cut short after {seconds} s: {:.1} % of the original so far",
+                        made.owner.leak.percent
+                    );
+                }
                 if self.print.stats {
                     words::statistics(&made.found);
                 }

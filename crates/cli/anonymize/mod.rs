@@ -5,25 +5,29 @@
 mod guarded;
 mod words;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stunt_anonymize::{
     Method, Options, PathSearch, Readable, Refusal, Relaxation, Resize, USUAL_REMAINS, USUAL_SHARE,
-    parts,
+    USUAL_SHARE_CUT, parts,
 };
-use stunt_record::{State, Store};
-use stunt_report::store_archive;
+use stunt_record::{Kept, State, Store};
+use stunt_report::{store_archive, visible};
 use stunt_subject::{FailsIf, Stopped, Subject, whole};
 
 use crate::explain;
+use crate::hints;
 use crate::incident;
 use crate::outcome::{self, Outcome};
+use crate::owner::Owner;
 use crate::subject;
+use crate::submit::terminal;
 
 use guarded::{Answer, answer};
 pub use words::to_json;
@@ -155,7 +159,8 @@ pub struct Arguments {
     /// not used again, canaries on the stack are watched. A double then needs the same check to fail
     #[arg(long)]
     check_memory: bool,
-    /// Where the report goes: stunt-report.zip, or the folder of the incident, if nothing is said
+    /// Where the report goes. If nothing is said: the folder of the incident, or stunt-report.zip, or the first of
+    /// stunt-report-2.zip and so on that is not there yet
     #[arg(short, long, value_name = "REPORT")]
     output: Option<PathBuf>,
     /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
@@ -205,9 +210,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
     /// The most that a double may tell of the original, in percent of it: above that nothing is handed
-    /// out. Counted are the figure, and the original's bytes that are more than chance gives
-    #[arg(long, value_name = "PERCENT", default_value_t = USUAL_SHARE, value_parser = clap::value_parser!(u8).range(0..=100))]
-    max_share: u8,
+    /// out. Counted are the figure, and the original's bytes that are more than chance gives.
+    /// If nothing is said, 90, and 33 if Ctrl-C has cut the search short
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
+    max_share: Option<u8>,
     /// The most of the original's different words and numbers that may stand in a double, in percent: above that
     /// nothing is handed out. Words that the program itself has do not count. If nothing is said, 10 for weaken and
     /// blackbox; the others keep to a path and to its words, and have no limit
@@ -257,7 +263,8 @@ impl Arguments {
             readable: self.readable,
             without: self.without.clone(),
             runs: self.runs,
-            max_share: self.max_share,
+            max_share: self.max_share.unwrap_or(USUAL_SHARE),
+            max_share_cut: self.max_share.unwrap_or(USUAL_SHARE_CUT),
             accept_remains: self.accept_remains.unwrap_or(usual_remains),
             even_if_any_input_fails: self.even_if_any_input_fails,
             seed: self.seed,
@@ -284,22 +291,26 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     {
         bail!("there is no `{unknown}` to do without; --without list says what there is");
     }
-    let incident = arguments.subject.incident().map(incident::find).transpose()?;
+    let incident = arguments.subject.incident().map(incident_of).transpose()?;
     let output = match (&arguments.output, &incident) {
         (Some(output), _) => output.clone(),
         (None, Some(kept)) => kept.report_path(),
-        (None, None) => PathBuf::from("stunt-report.zip"),
+        (None, None) => outcome::free_name("stunt-report", "zip"),
     };
     check_place(&output)?;
+    if arguments.output.is_some() && !may_replace(&output)? {
+        return Ok(Outcome::Wrong);
+    }
     // Where no file is the program itself, a way without a path is always left.
     let subject = subject::of(&arguments.subject, arguments.algorithm.weakens())?;
     let options = arguments.options(&subject)?;
     let print = Print { json: arguments.json, stats: arguments.stats };
-    let Answer { archive, text } = match answer(&options, &print, &subject, &output)? {
+    let Answer { archive, text, owner } = match answer(&options, &print, &subject, &output)? {
         Ok(answer) => answer,
         Err(outcome) => return Ok(outcome),
     };
     whole(|| store_archive(&archive, &output)).context("the report was not written")?;
+    Owner::keep(&owner, &archive);
     if let Some(mut kept) = incident {
         if arguments.output.is_none() {
             // All of an incident is for its owner alone, until it is sent.
@@ -309,6 +320,31 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     }
     outcome::print(text.as_bytes())?;
     Ok(Outcome::Done)
+}
+
+/// The incident of a name. A program in its place has lost its `--`.
+fn incident_of(name: &OsStr) -> Result<Kept> {
+    incident::find(name).map_err(|error| match hints::forgotten_dashes(&hints::words()) {
+        Some(hint) if !incident::is_meant(Path::new(name)) => anyhow!(hint),
+        _ => error,
+    })
+}
+
+/// Whether a file that is there may be replaced, which the user has named: a person is asked, and it is said.
+fn may_replace(output: &Path) -> Result<bool> {
+    if !output.is_file() {
+        return Ok(true);
+    }
+    let name = visible(&output.display().to_string());
+    if !terminal::is_there() {
+        eprintln!("stunt: {name} is there already, and is replaced");
+        return Ok(true);
+    }
+    let answer = terminal::question(&format!("{name} is there already. Replace it?"), false)?;
+    if answer != terminal::Answer::Yes {
+        eprintln!("stunt: nothing was done; give another name with -o");
+    }
+    Ok(answer == terminal::Answer::Yes)
 }
 
 /// Whether a report can go there, as far as that can be told before there is one.
@@ -354,6 +390,7 @@ pub fn refused(refusal: &Refusal) -> Outcome {
         | Refusal::UnprovedAlone { .. }
         | Refusal::IsOriginal
         | Refusal::TellsTooMuch { .. }
+        | Refusal::CutShort { .. }
         | Refusal::TooMuchRemains { .. }
         | Refusal::TooAlike { .. } => Outcome::Unproved,
     }

@@ -15,21 +15,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use rand_chacha::ChaCha20Rng;
+use stunt_client::config::{Destination, Settings};
 use stunt_client::queue::Kind;
-use stunt_client::{Failure, Server, keep};
+use stunt_client::{Failure, Server};
 use stunt_native::{Copied, containment};
-use stunt_parcel::Digest;
-use stunt_parcel::messages::{KnownDouble, is_signature};
+use stunt_parcel::messages::{EventId, KnownDouble, is_signature};
 use stunt_path::Ending;
-use stunt_report::{Limits, Opened, Report, SourceName, visible};
+use stunt_report::{Opened, Report, SourceName, visible};
 use stunt_subject::{Confined, Error, Stopped, Subject, run_double};
 
+use super::details::paragraph;
 use super::rehearsal::{ask_of, count_of};
-use super::screen::paragraph;
 use super::terminal::{self, Answer};
-use super::{Consent, Job};
+use super::{Consent, Waiting};
 use crate::replay::{Agreement, Expected};
-use crate::variables;
+use crate::subject::Limits;
+use crate::{inspect, variables};
 
 /// The longest that a program is run on the server's double, whatever a run may take otherwise.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -55,11 +57,24 @@ enum Here {
     No(String),
 }
 
-impl Job<'_> {
+/// What is asked, and who runs the program on what the server answers. The report may be one that is not made yet:
+/// of it, nothing is told but the signature, the program's name and its build-id.
+pub struct Asking<'a> {
+    pub settings: &'a Settings,
+    pub destination: &'a Destination,
+    pub report: &'a Report,
+    /// The event that is counted.
+    pub event: EventId,
+    pub limits: &'a Limits,
+    /// The program and its words, as the user has given them; else as the report says.
+    pub command: &'a [OsString],
+    pub rng: &'a mut ChaCha20Rng,
+}
+
+impl Asking<'_> {
     /// Asks the server, if that is agreed.
-    pub(super) fn ask_first(&mut self, server: &Server, consent: Consent) -> Result<Known> {
-        let wanted = !self.arguments.no_ask && self.settings.ask() != Some(false);
-        if !wanted || !is_signature(&self.report().failure.signature) {
+    pub fn ask_first(&mut self, server: &Server, consent: Consent) -> Result<Known> {
+        if self.settings.ask() == Some(false) || !is_signature(&self.report.failure.signature) {
             return Ok(Known::GoOn);
         }
         // Whoever has set it has agreed to it.
@@ -67,8 +82,8 @@ impl Job<'_> {
         if consent == Consent::Person && undecided && !self.may_ask()? {
             return Ok(Known::GoOn);
         }
-        let ask = ask_of(self.report());
-        let answer = match server.ask(&ask, &mut self.rng) {
+        let ask = ask_of(self.report);
+        let answer = match server.ask(&ask, self.rng) {
             Ok(answer) => answer,
             Err(failure) => return go_on("the server could not be asked", failure),
         };
@@ -108,12 +123,12 @@ impl Job<'_> {
 
     /// How long the program may run on the server's double.
     fn patience(&self) -> Duration {
-        self.arguments.limits.of_runs().timeout.min(PATIENCE)
+        self.limits.of_runs().timeout.min(PATIENCE)
     }
 
     /// Says what asking tells, and asks whether it may.
     fn may_ask(&self) -> Result<bool> {
-        let ask = ask_of(self.report());
+        let ask = ask_of(self.report);
         let mut text = String::from("\n");
         paragraph(
             &mut text,
@@ -151,8 +166,9 @@ impl Job<'_> {
         signature: &str,
         promised: &KnownDouble,
     ) -> Result<Result<Opened, String>, Failure> {
-        let file = server.double(signature, promised, &mut self.rng)?;
-        Ok(Report::from_bytes(&file, Limits::default()).map_err(|error| error.to_string()))
+        let file = server.double(signature, promised, self.rng)?;
+        Ok(Report::from_bytes(&file, stunt_report::Limits::default())
+            .map_err(|error| error.to_string()))
     }
 
     /// Runs this report's program on the server's double, until this moment at most.
@@ -161,7 +177,7 @@ impl Job<'_> {
             Ok(theirs) => theirs,
             Err(error) => return Here::No(format!("its double cannot be used: {error}")),
         };
-        let own = self.report();
+        let own = self.report;
         let names = |report: &Report| -> Vec<SourceName> {
             report.sources.iter().map(|source| source.name.clone()).collect()
         };
@@ -181,7 +197,7 @@ impl Job<'_> {
         );
         let sources = theirs.report.sources;
         let opened = Opened { report: Report { sources, ..own.clone() }, doubles: theirs.doubles };
-        let (limits, patience) = (self.arguments.limits.clone(), self.patience());
+        let (limits, patience) = (self.limits.clone(), self.patience());
         // In a thread of its own, so that not even reading a stack can take longer than it may.
         let (tell, told) = mpsc::channel();
         thread::spawn(move || tell.send(run(&opened, program, words, &limits, patience)));
@@ -195,12 +211,11 @@ impl Job<'_> {
     /// The program and its words: those after `--`, or those of this report.
     fn command(&self) -> Result<(PathBuf, Vec<OsString>), String> {
         let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-        let given = &self.arguments.command;
-        if let Some(name) = given.first() {
+        if let Some(name) = self.command.first() {
             let program = stunt_native::find(name, &path).map_err(|error| error.to_string())?;
-            return Ok((program, given.clone()));
+            return Ok((program, self.command.to_vec()));
         }
-        let report = self.report();
+        let report = self.report;
         let name = &report.program.name;
         if name.is_empty() || name.contains(['/', '\0']) || name == "." || name == ".." {
             return Err("the report names no program; give it after --".to_owned());
@@ -223,9 +238,8 @@ impl Job<'_> {
 
     /// Counts the failure once more.
     fn count(&mut self, server: &Server, ticket: &str, here: &Here) -> Result<Known> {
-        let event = keep::event(&self.state, Digest::of(&self.file), &mut self.rng)?;
-        let count = count_of(self.report(), event);
-        match server.count(&count, &mut self.rng) {
+        let count = count_of(self.report, self.event);
+        match server.count(&count, self.rng) {
             Ok(counted) => {
                 let ticket = visible(&counted.ticket);
                 let line = format!("counted: ticket {ticket}, {} times", counted.count);
@@ -239,7 +253,9 @@ impl Job<'_> {
             Err(failure) => {
                 tracing::info!(ticket, "the count waits");
                 let message = serde_json::to_vec(&count)?;
-                self.wait(Kind::Count, &message, &failure)?;
+                let what = inspect::title(self.report);
+                let waiting = Waiting { kind: Kind::Count, payload: &message, what: &what };
+                waiting.put(self.settings, self.destination, &failure, self.rng)?;
                 Ok(Known::CountWaits)
             }
         }
@@ -265,7 +281,7 @@ fn run(
     opened: &Opened,
     program: PathBuf,
     words: Vec<OsString>,
-    limits: &crate::subject::Limits,
+    limits: &Limits,
     patience: Duration,
 ) -> Result<Here> {
     let report = &opened.report;

@@ -4,9 +4,11 @@
 //! ceiling and the report keeps it. What is sent is the report written anew, so that a file cannot
 //! carry anything that its schema does not have. What cannot be delivered waits sealed.
 
-mod known;
+mod details;
+pub mod known;
+pub mod limit;
 mod rehearsal;
-mod screen;
+pub mod screen;
 pub mod terminal;
 
 use std::ffi::OsString;
@@ -20,14 +22,18 @@ use stunt_client::config::{self, Ceiling, Destination, Settings};
 use stunt_client::keep::{self, Sealed};
 use stunt_client::queue::{self, Kind, Note, Queue};
 use stunt_client::{Address, Failure, Server};
+use stunt_parcel::messages::EventId;
 use stunt_parcel::{Digest, InstallationKey, Recipient, seal};
+use stunt_record::{Kept, State, Store};
 use stunt_report::{Draw, Opened, Report, visible};
 
+use crate::incident;
 use crate::inspect;
 use crate::outcome::Outcome;
+use crate::owner::Owner;
 use crate::queue::now;
 use crate::subject::Limits;
-use known::Known;
+use known::{Asking, Known};
 use terminal::Answer;
 
 /// What the reason for a draw that is not uniform says if the figure counts it.
@@ -49,45 +55,53 @@ Exit codes: 0 sent, counted or rehearsed; 2 it cannot be sent; 6 nothing was sen
 )]
 pub struct Arguments {
     /// The report, or the incident that it was made of
-    report: PathBuf,
-    /// Send it to this server
-    #[arg(long, value_name = "URL")]
-    server: Option<Address>,
-    /// Seal it for this public key
-    #[arg(long, value_name = "AGE-KEY")]
-    recipient: Option<Recipient>,
+    pub report: PathBuf,
+    #[command(flatten)]
+    pub send: Sending,
     /// Send nothing; print every request that would be sent
     #[arg(long)]
-    dry_run: bool,
+    pub dry_run: bool,
     /// Write the sealed parcel here, to be sent later by --parcel
     #[arg(short, long, value_name = "FILE", requires = "dry_run")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// Send this parcel, which was sealed from the report by --dry-run -o
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
-    parcel: Option<PathBuf>,
-    /// Send it without a question, if it reveals no more than --max-leak
-    #[arg(long, requires = "max_leak")]
-    yes: bool,
-    /// Never send a report that reveals more, such as 0.5% or 20bits
-    #[arg(long, value_name = "LIMIT", value_parser = config::ceiling)]
-    max_leak: Option<Ceiling>,
-    /// Do not ask the server first whether it has a double already
-    #[arg(long)]
-    no_ask: bool,
-    /// Show every byte of the double: nothing is folded
-    #[arg(long)]
-    hex: bool,
+    pub parcel: Option<PathBuf>,
     #[command(flatten)]
-    limits: Limits,
+    pub limits: Limits,
     /// The program and its arguments, with @@ for the path of a double, to see whether the server's
     /// double fails here; without it, what the report says
     #[arg(last = true, value_name = "PROGRAM")]
-    command: Vec<OsString>,
+    pub command: Vec<OsString>,
+}
+
+/// Flags that say where a report goes, and who agrees.
+#[derive(Clone, clap::Args)]
+#[group(skip)]
+pub struct Sending {
+    /// Send it to this server
+    #[arg(long, value_name = "URL")]
+    pub server: Option<Address>,
+    /// Seal it for this public key
+    #[arg(long, value_name = "AGE-KEY")]
+    pub recipient: Option<Recipient>,
+    /// Send it without a question, if it tells no more than --max-leak
+    #[arg(long, requires = "max_leak")]
+    pub yes: bool,
+    /// Never send a report that tells more, such as 0.5% of the original, or 20bits
+    #[arg(long, value_name = "LIMIT", value_parser = config::ceiling)]
+    pub max_leak: Option<Ceiling>,
+    /// Do not ask the server first whether it has a double already
+    #[arg(long)]
+    pub no_ask: bool,
+    /// Show all there is to know, with every byte of the double, before the question
+    #[arg(long)]
+    pub hex: bool,
 }
 
 /// Who agrees.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Consent {
+pub enum Consent {
     /// A person at a terminal, to each thing.
     Person,
     /// The flags, to all that keeps the ceiling.
@@ -101,6 +115,10 @@ struct Job<'a> {
     opened: Opened,
     /// The report's file, written anew.
     file: Vec<u8>,
+    /// What its owner alone is told, if it was made here.
+    owner: Option<Owner>,
+    /// Whoever was asked before has counted this.
+    event: Option<EventId>,
     destination: Destination,
     recipient: Recipient,
     /// Where the key of the installation and notes about parcels are.
@@ -116,25 +134,29 @@ fn trust_from_outside() -> Option<&'static str> {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
-    let mut job = Job::new(arguments)?;
-    if let Some(refusal) = job.above_ceiling() {
+    let opened = inspect::read(&arguments.report)?;
+    // What was counted for a report that is submitted again is the same event.
+    deliver(arguments, opened, incident::of_report(&arguments.report), None)
+}
+
+/// Sends a report, with consent. `event`: what was counted for it already; then the server was asked.
+pub fn deliver(
+    arguments: &Arguments,
+    opened: Opened,
+    incident: Option<Kept>,
+    event: Option<EventId>,
+) -> Result<Outcome> {
+    let mut job = Job::new(arguments, opened, event)?;
+    let owner = job.owner.as_ref();
+    if let Some(refusal) = limit::above(job.report(), owner, arguments.send.max_leak, &job.settings)
+    {
         eprintln!("stunt: nothing was sent: {refusal}");
         return Ok(Outcome::NotSent);
     }
     if arguments.dry_run {
         return job.rehearse();
     }
-    let consent = match (arguments.yes, terminal::is_there()) {
-        (true, _) => Consent::Standing,
-        (false, true) => Consent::Person,
-        (false, false) => {
-            eprintln!(
-                "stunt: nothing was sent: there is no terminal to ask on; to send without a \
-                 question, give --yes and --max-leak"
-            );
-            return Ok(Outcome::NotSent);
-        }
-    };
+    let Some(consent) = arguments.send.consent() else { return Ok(Outcome::NotSent) };
     if consent == Consent::Standing
         && let Some(refusal) = job.not_without_a_person()
     {
@@ -144,33 +166,130 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     // A parcel is checked before anybody is asked about it.
     let sealed = job.sealed()?;
     let server = Server::new(&job.settings, &job.destination)?;
-    match job.ask_first(&server, consent)? {
-        Known::Counted => return Ok(Outcome::Done),
-        Known::CountWaits => return Ok(Outcome::Queued),
-        Known::GoOn => {}
+    if event.is_none() && !arguments.send.no_ask {
+        match job.ask_first(&server, consent)? {
+            Known::Counted => {
+                was_sent(incident)?;
+                return Ok(Outcome::Done);
+            }
+            Known::CountWaits => return Ok(Outcome::Queued),
+            Known::GoOn => {}
+        }
     }
     if consent == Consent::Person && !job.agreed(sealed.len())? {
         eprintln!("Nothing was sent.");
         return Ok(Outcome::NotSent);
     }
-    job.send(&server, &sealed)
+    let outcome = job.send(&server, &sealed)?;
+    if outcome == Outcome::Done {
+        was_sent(incident)?;
+    }
+    Ok(outcome)
+}
+
+/// Writes down that nothing is left to be sent of an incident.
+pub fn was_sent(incident: Option<Kept>) -> Result<()> {
+    match incident {
+        Some(mut kept) => Ok(Store::set_state(&mut kept, State::Sent)?),
+        None => Ok(()),
+    }
+}
+
+impl Sending {
+    /// Who agrees; nobody can be asked if there is none, and that is said.
+    pub fn consent(&self) -> Option<Consent> {
+        match (self.yes, terminal::is_there()) {
+            (true, _) => Some(Consent::Standing),
+            (false, true) => Some(Consent::Person),
+            (false, false) => {
+                eprintln!(
+                    "stunt: nothing was sent: there is no terminal to ask on; to send without a \
+                     question, give --yes and --max-leak"
+                );
+                None
+            }
+        }
+    }
+
+    /// Where reports go, if somebody has said that.
+    pub fn destination(&self, settings: &Settings) -> Option<Destination> {
+        let configured = settings.destination();
+        match &self.server {
+            Some(server) => Some(Destination::named(server.clone(), configured)),
+            None => configured,
+        }
+    }
+}
+
+impl Sending {
+    /// Why a person has to look at the destination before anything goes there, if so: somebody else has chosen it.
+    pub fn suggested(&self, destination: &Destination) -> Option<String> {
+        let file =
+            || destination.file.as_deref().unwrap_or(Path::new("a project's file")).display();
+        if destination.is_a_suggestion() {
+            return Some(format!(
+                "only {} says where it goes, and a project cannot decide that; give --server, or \
+                 set destination.server in your own configuration",
+                file()
+            ));
+        }
+        if let Some(key) = destination.suggested(self.recipient.is_some()) {
+            return Some(format!(
+                "only {} says {key}, and a project cannot decide that; set it in your own \
+                 configuration{}",
+                file(),
+                if key == "destination.recipient" { ", or give --recipient" } else { "" }
+            ));
+        }
+        let name = trust_from_outside().filter(|_| destination.certificate.is_none())?;
+        Some(format!(
+            "{name} says who vouches for the server, and whoever started this decides that; \
+             set destination.certificate in your own configuration, or unset {name}"
+        ))
+    }
+}
+
+/// Something that could not be sent, and waits.
+struct Waiting<'a> {
+    kind: Kind,
+    payload: &'a [u8],
+    /// What it is about, in words.
+    what: &'a str,
+}
+
+impl Waiting<'_> {
+    /// Puts it into the queue, and says so.
+    fn put(
+        &self,
+        settings: &Settings,
+        destination: &Destination,
+        failure: &Failure,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<()> {
+        let why = failure.to_string();
+        let server = destination.server.to_string();
+        let note = Note { server: &server, what: self.what, why: &why, now: now() };
+        let limits = queue::Limits::of(settings);
+        let waiting = Queue::usual()?
+            .put(self.kind, self.payload, note, limits, rng)
+            .with_context(|| format!("it could not be sent: {why}"))?;
+        let short = &waiting.id.to_string()[..12];
+        eprintln!("stunt: it could not be sent: {why}");
+        eprintln!("stunt: it waits in the queue as {short}; `stunt queue send` tries again");
+        Ok(())
+    }
 }
 
 impl<'a> Job<'a> {
-    fn new(arguments: &'a Arguments) -> Result<Self> {
+    fn new(arguments: &'a Arguments, opened: Opened, event: Option<EventId>) -> Result<Self> {
         let settings = config::settings()?;
-        let opened = inspect::read(&arguments.report)?;
         let file = opened.report.to_bytes(&opened.doubles)?;
-        let configured = settings.destination();
-        let destination = match (&arguments.server, configured) {
-            (Some(server), configured) => Destination::named(server.clone(), configured),
-            (None, Some(configured)) => configured,
-            (None, None) => bail!(
-                "nobody has said where reports go: name a server with --server, or \
-                 destination.server in a file that `stunt config show` lists"
-            ),
-        };
-        let recipient = arguments.recipient.clone().or_else(|| destination.recipient.clone());
+        let destination = arguments.send.destination(&settings).context(
+            "nobody has said where reports go: name a server with --server, or \
+             destination.server in a file that `stunt config show` lists; without a server, \
+             `stunt report REPORT --to github`, `gitlab` or `mail` prepares what can be pasted or sent",
+        )?;
+        let recipient = arguments.send.recipient.clone().or_else(|| destination.recipient.clone());
         let recipient = recipient.ok_or_else(|| {
             anyhow!(
                 "nobody has said who may open a report at {}: name the server's public key with \
@@ -179,65 +298,51 @@ impl<'a> Job<'a> {
             )
         })?;
         let state = stunt_client::state().ok_or(queue::Error::NoHome)?;
-        let rng = ChaCha20Rng::from_entropy();
-        Ok(Job { arguments, settings, opened, file, destination, recipient, state, rng })
+        let (owner, rng) = (Owner::recall(&file), ChaCha20Rng::from_entropy());
+        Ok(Job {
+            arguments,
+            settings,
+            opened,
+            file,
+            owner,
+            event,
+            destination,
+            recipient,
+            state,
+            rng,
+        })
     }
 
     fn report(&self) -> &Report {
         &self.opened.report
     }
 
-    /// Why the report reveals too much, if it does.
-    fn above_ceiling(&self) -> Option<String> {
-        let leak = &self.report().leak;
-        let asked = self.arguments.max_leak.map(|ceiling| (ceiling, "--max-leak".to_owned()));
-        let set = self.settings.ceilings().into_iter();
-        let set = set.map(|(ceiling, key)| (ceiling, format!("{key} in the configuration")));
-        let (ceiling, whose) = asked.into_iter().chain(set).find(|(ceiling, _)| match ceiling {
-            Ceiling::Percent(percent) => leak.percent > *percent,
-            Ceiling::Bits(bits) => leak.bits > *bits as f64,
-        })?;
-        Some(format!(
-            "the double reveals {}, and {whose} allows {ceiling}",
-            visible(&leak.sentence())
-        ))
+    /// Asks the server whether it has a double already.
+    fn ask_first(&mut self, server: &Server, consent: Consent) -> Result<Known> {
+        let event = keep::event(&self.state, Digest::of(&self.file), &mut self.rng)?;
+        let mut asking = Asking {
+            settings: &self.settings,
+            destination: &self.destination,
+            report: &self.opened.report,
+            event,
+            limits: &self.arguments.limits,
+            command: &self.arguments.command,
+            rng: &mut self.rng,
+        };
+        asking.ask_first(server, consent)
     }
 
     /// Why a person has to look at it, if so.
     fn not_without_a_person(&self) -> Option<String> {
-        if self.destination.is_a_suggestion() {
-            let file = self.destination.file.as_deref().unwrap_or(Path::new("a project's file"));
-            return Some(format!(
-                "only {} says where it goes, and a project cannot decide that; give --server, or \
-                 set destination.server in your own configuration",
-                file.display()
-            ));
-        }
-        if let Some(key) = self.destination.suggested(self.arguments.recipient.is_some()) {
-            let file = self.destination.file.as_deref().unwrap_or(Path::new("a project's file"));
-            return Some(format!(
-                "only {} says {key}, and a project cannot decide that; set it in your own \
-                 configuration{}",
-                file.display(),
-                if key == "destination.recipient" { ", or give --recipient" } else { "" }
-            ));
-        }
-        if self.destination.certificate.is_none()
-            && let Some(name) = trust_from_outside()
-        {
-            return Some(format!(
-                "{name} says who vouches for the server, and whoever started this decides that; \
-                 set destination.certificate in your own configuration, or unset {name}"
-            ));
-        }
-        match &self.report().draw {
+        let suggested = self.arguments.send.suggested(&self.destination);
+        suggested.or_else(|| match &self.report().draw {
             Draw::NotUniform { why } if !why.ends_with(COUNTED) => Some(format!(
                 "the double was not drawn uniformly ({}), so it may reveal more than its figure \
                  says; send it from a terminal",
                 visible(why)
             )),
             _ => None,
-        }
+        })
     }
 
     fn installation_key(&mut self) -> Result<Option<InstallationKey>> {
@@ -255,7 +360,8 @@ impl<'a> Job<'a> {
         let Some(path) = &self.arguments.parcel else {
             let key = self.installation_key()?;
             // Whoever was asked before may have counted it.
-            let event = keep::event(&self.state, Digest::of(&self.file), &mut self.rng).ok();
+            let kept = || keep::event(&self.state, Digest::of(&self.file), &mut self.rng).ok();
+            let event = self.event.or_else(kept);
             return Ok(seal(&self.file, &self.recipient, key.as_ref(), event)?);
         };
         let sealed = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -279,23 +385,29 @@ impl<'a> Job<'a> {
         Ok(sealed)
     }
 
-    /// Shows everything and asks.
+    /// Shows what would be sent, and asks; all that there is to know comes when it is asked for.
     fn agreed(&self, bytes: usize) -> Result<bool> {
-        let sending = screen::Sending {
-            opened: &self.opened,
+        let destination = screen::Destination {
             destination: &self.destination,
             recipient: &self.recipient,
             signed: self.settings.sign(),
             bytes,
         };
-        let mut all = self.arguments.hex;
+        let shown = screen::Shown {
+            opened: &self.opened,
+            owner: self.owner.as_ref(),
+            destination: Some(destination),
+        };
+        terminal::say(&screen::text(&shown))?;
+        let details = || details::text(&shown, terminal::style());
+        if self.arguments.send.hex {
+            terminal::say(&details())?;
+        }
         loop {
-            let text = screen::text(&sending, all, terminal::style());
-            terminal::say(&text)?;
-            match terminal::question("Send this report?", !all)? {
+            match terminal::question("Send this report?", true)? {
                 Answer::Yes => return Ok(true),
                 Answer::No => return Ok(false),
-                Answer::All => all = true,
+                Answer::Details => terminal::page(&details())?,
             }
         }
     }
@@ -312,25 +424,12 @@ impl<'a> Job<'a> {
             // What will not be better tomorrow does not wait.
             Err(failure) if !failure.is_temporary() => Err(failure.into()),
             Err(failure) => {
-                self.wait(Kind::Parcel, sealed, &failure)?;
+                let what = inspect::title(self.report());
+                let waiting = Waiting { kind: Kind::Parcel, payload: sealed, what: &what };
+                waiting.put(&self.settings, &self.destination, &failure, &mut self.rng)?;
                 Ok(Outcome::Queued)
             }
         }
-    }
-
-    /// Puts something into the queue, and says so.
-    fn wait(&mut self, kind: Kind, payload: &[u8], failure: &Failure) -> Result<()> {
-        let why = failure.to_string();
-        let (server, what) = (self.destination.server.to_string(), inspect::title(self.report()));
-        let note = Note { server: &server, what: &what, why: &why, now: now() };
-        let limits = queue::Limits::of(&self.settings);
-        let waiting = Queue::usual()?
-            .put(kind, payload, note, limits, &mut self.rng)
-            .with_context(|| format!("it could not be sent: {why}"))?;
-        let short = &waiting.id.to_string()[..12];
-        eprintln!("stunt: it could not be sent: {why}");
-        eprintln!("stunt: it waits in the queue as {short}; `stunt queue send` tries again");
-        Ok(())
     }
 
     /// Shows every request, and sends none.
@@ -346,7 +445,7 @@ impl<'a> Job<'a> {
                 .with_context(|| format!("cannot write to {}", self.state.display()))?;
             fs::write(path, &sealed).with_context(|| format!("cannot write {}", path.display()))?;
         }
-        let ask = self.settings.ask() != Some(false) && !self.arguments.no_ask;
+        let ask = self.settings.ask() != Some(false) && !self.arguments.send.no_ask;
         let rehearsal = rehearsal::Rehearsal {
             report: self.report(),
             file: &self.file,

@@ -1,34 +1,44 @@
-//! What a person sees before a report is sent: the command line, the failure, the double, what it reveals, what of
-//! the original is still there, and where it goes.
+//! The first screen before a report leaves: what failed, what the double tells, what of the content remains, and where
+//! it goes. It fits on a terminal of 80 columns and 24 lines; everything else is one key away (`details`).
 //!
-//! Always: everything is from the report that would be sent, and from nowhere else; text of it is
-//! shown with control characters escaped. What the report cannot know is said to be unknown.
+//! Always: all of it is from the report that would be sent, and from what its owner alone is told; text of it is shown
+//! with control characters escaped. What is cut says so.
 
 use std::fmt::Write;
 
-use stunt_client::config::Destination;
+use stunt_client::config;
+use stunt_graph::character;
 use stunt_parcel::Recipient;
-use stunt_report::{ByteKind, ByteRuns, Draw, Opened, Report, Run, Source, grouped, visible};
+use stunt_report::{ByteKind, Draw, Opened, Report, grouped, visible};
 
-use crate::graph_text::{self, Style};
+use super::COUNTED;
 use crate::inspect;
-use stunt_graph::{Graph, character};
+use crate::owner::Owner;
 
-/// How wide sentences are.
-const WIDTH: usize = 92;
-/// The most runs of bytes that are listed by themselves.
-const MOST_RUNS: usize = 12;
-/// The most bytes of a run that are shown.
-const MOST_SHOWN: usize = 16;
-/// The most frames of the call stack that are shown.
-const MOST_FRAMES: usize = 8;
+/// How wide it is, with two columns before it.
+const WIDTH: usize = 78;
+/// The widest word before what it is about.
+const LABEL: usize = 14;
+/// The most lines of the double that are shown, of those that tell what remains, and of other sentences.
+const MOST_PREVIEW: usize = 2;
+const MOST_REMAINS: usize = 3;
+const MOST_SENTENCE: usize = 2;
+const MOST_TELLS: usize = 3;
 
-/// What would be sent, and where.
-pub struct Sending<'a> {
+/// What is shown.
+pub struct Shown<'a> {
     /// The report.
     pub opened: &'a Opened,
-    /// Where it goes.
-    pub destination: &'a Destination,
+    /// What its owner alone is told, if it was made here.
+    pub owner: Option<&'a Owner>,
+    /// Where it goes; nowhere by itself, if there is none.
+    pub destination: Option<Destination<'a>>,
+}
+
+/// Where a report goes.
+pub struct Destination<'a> {
+    /// The server.
+    pub destination: &'a config::Destination,
     /// Who can open it.
     pub recipient: &'a Recipient,
     /// Whether it is signed.
@@ -37,208 +47,53 @@ pub struct Sending<'a> {
     pub bytes: usize,
 }
 
-/// The whole screen. Without `all`, long stretches of the double are folded.
-pub fn text(sending: &Sending<'_>, all: bool, style: Style) -> String {
-    let report = &sending.opened.report;
-    let mut text = String::from("\nThis is what would be sent.\n");
-    command(&mut text, report);
-    heading(&mut text, "The failure");
-    paragraph(&mut text, &inspect::title(report));
-    frames(&mut text, report);
-    heading(&mut text, "The double that is sent in place of your input");
-    for line in graph_text::text(&Graph::of(sending.opened, all), style).lines() {
-        let _ = writeln!(text, "{}", format!("  {line}").trim_end());
+/// The screen. The command line comes first and is never cut: it is told as it stands there, and is not measured.
+pub fn text(shown: &Shown<'_>) -> String {
+    let report = &shown.opened.report;
+    let mut text = String::from("\n");
+    labelled(&mut text, "Command line", &report.command_line(), usize::MAX);
+    if let Some(hidden) = report.hidden_words() {
+        labelled(&mut text, "", &format!("({hidden})"), MOST_SENTENCE);
     }
-    heading(&mut text, "What it reveals about your input");
-    if let Some(tells) = report.tells_sentence() {
-        paragraph(&mut text, &tells);
+    labelled(&mut text, "Failure", &inspect::title(report), MOST_SENTENCE);
+    double(&mut text, shown.opened);
+    let tells = report.tells_sentence().unwrap_or_else(|| format!("It {}", report.summary()));
+    lines(&mut text, &visible(&tells), MOST_TELLS);
+    if let Draw::NotUniform { why } = &report.draw
+        && !why.ends_with(COUNTED)
+    {
+        let caution = format!("It may tell more, because it was not drawn uniformly: {why}.");
+        lines(&mut text, &visible(&caution), 1);
     }
-    paragraph(&mut text, &format!("It {}", visible(&report.summary())));
-    if let Draw::NotUniform { why } = &report.draw {
-        let caution = format!("It was not drawn uniformly: {}.", visible(why));
-        paragraph(&mut text, &caution);
-    }
-    heading(&mut text, "What of your input is still there, byte for byte");
-    still_there(&mut text, sending.opened);
-    heading(&mut text, "What else the report says");
-    let figures = inspect::figures(report);
-    let width = figures.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    // The command has been shown.
-    for (name, value) in figures.into_iter().filter(|(name, _)| *name != "command") {
-        let _ = writeln!(text, "  {name:<width$}  {}", visible(&value));
-    }
-    for note in &report.notes {
-        paragraph(&mut text, &format!("Note: {}", visible(note)));
-    }
-    heading(&mut text, "Where it goes");
-    destination(&mut text, sending);
     text.push('\n');
+    remains(&mut text, shown);
+    text.push('\n');
+    if let Some(comment) = &report.comment {
+        labelled(&mut text, "Your words", &visible(&format!("\"{comment}\"")), 1);
+    }
+    match &shown.destination {
+        Some(destination) => sent(&mut text, destination),
+        None => labelled(&mut text, "It goes", "nowhere by itself: you get it as a file.", 1),
+    }
     text
 }
 
-fn heading(text: &mut String, words: &str) {
-    let _ = write!(text, "\n{words}\n");
-}
-
-/// A paragraph, in lines that fit.
-pub fn paragraph(text: &mut String, words: &str) {
-    let mut width = 0;
-    for word in words.split(' ') {
-        let length = word.chars().count();
-        if width == 0 {
-            text.push_str("  ");
-            width = 2;
-        } else if width + 1 + length > WIDTH {
-            text.push_str("\n  ");
-            width = 2;
-        } else {
-            text.push(' ');
-            width += 1;
-        }
-        text.push_str(word);
-        width += length;
+fn sent(text: &mut String, to: &Destination<'_>) {
+    let server = to.destination.server.to_string();
+    labelled(text, "It goes to", &server, MOST_SENTENCE);
+    if to.destination.is_a_suggestion() {
+        let says = "a file of this project says so, and none of yours. Do you know it?";
+        labelled(text, "", says, 1);
     }
-    text.push('\n');
-}
-
-/// The command line, in one piece: it is what a person has typed, and first of all.
-fn command(text: &mut String, report: &Report) {
-    heading(text, "The command line");
-    let _ = writeln!(text, "  {}", report.command_line());
-    paragraph(
-        text,
-        &match report.hidden_words() {
-            Some(hidden) => format!(
-                "So much of it is sent: {hidden}. What stands there in place of them is all that \
-                 the report has."
-            ),
-            None => "All of it is sent.".to_owned(),
-        },
-    );
-}
-
-fn frames(text: &mut String, report: &Report) {
-    let frames = &report.failure.frames;
-    for frame in frames.iter().take(MOST_FRAMES) {
-        let symbol = frame.symbol.as_deref().unwrap_or("?");
-        let location = frame.location.as_ref().map_or_else(String::new, |l| format!(" at {l}"));
-        let _ = writeln!(
-            text,
-            "    in {}",
-            visible(&format!("{symbol}{location} ({})", inspect::frame_place(frame)))
-        );
-    }
-    if frames.len() > MOST_FRAMES {
-        let _ = writeln!(text, "    and {} more", frames.len() - MOST_FRAMES);
+    labelled(text, "Sealed for", &to.recipient.to_string(), 1);
+    if to.signed {
+        let signed = "with this installation's key: it links your reports";
+        labelled(text, "Signed", signed, 1);
     }
 }
 
-/// Runs of one kind, with the source and the double that they are of.
-struct Stretch<'a> {
-    source: &'a Source,
-    run: Run,
-    double: &'a [u8],
-}
-
-fn stretches(opened: &Opened, wanted: impl Fn(&Run) -> bool) -> Vec<Stretch<'_>> {
-    let report = &opened.report;
-    let sources = report.sources.iter().zip(&report.per_byte).zip(&opened.doubles);
-    sources
-        .flat_map(|((source, bytes), double): ((_, &ByteRuns), _)| {
-            bytes.runs.iter().map(move |&run| Stretch { source, run, double })
-        })
-        .filter(|stretch| wanted(&stretch.run))
-        .collect()
-}
-
-fn bytes_of(stretches: &[Stretch<'_>]) -> u64 {
-    stretches.iter().fold(0, |sum, stretch| sum.saturating_add(stretch.run.length))
-}
-
-/// `1 byte is`, `4 bytes are`.
-fn counted(number: u64, one: &str, many: &str) -> String {
-    if number == 1 { format!("1 byte {one}") } else { format!("{} bytes {many}", grouped(number)) }
-}
-
-fn still_there(text: &mut String, opened: &Opened) {
-    let public = |run: &Run| run.kind == ByteKind::Public;
-    let fixed = stretches(opened, |run| run.kind == ByteKind::Exact && run.bits >= 8.0);
-    let perhaps =
-        stretches(opened, |run| !public(run) && run.kind != ByteKind::Exact && run.bits >= 8.0);
-    let partly = stretches(opened, |run| !public(run) && run.bits < 8.0);
-    let public = stretches(opened, public);
-    if !fixed.is_empty() {
-        let words = counted(
-            bytes_of(&fixed),
-            "is fixed, because the failure comes with just this value, as far as was found; take it for your input's:",
-            "are fixed, because the failure comes with just these values, as far as was found; take them for your \
-             input's:",
-        );
-        paragraph(text, &words);
-        list(text, &fixed);
-    }
-    if !perhaps.is_empty() {
-        let words = counted(
-            bytes_of(&perhaps),
-            "may be the same, as far as could be found out: the failure may need it as it is:",
-            "may be the same, as far as could be found out: the failure may need them as they are:",
-        );
-        paragraph(text, &words);
-        list(text, &perhaps);
-    }
-    if !public.is_empty() {
-        let words = counted(
-            bytes_of(&public),
-            "was not hidden, because you said that it need not be:",
-            "were not hidden, because you said that they need not be:",
-        );
-        paragraph(text, &words);
-        list(text, &public);
-    }
-    if !partly.is_empty() {
-        let words = counted(
-            bytes_of(&partly),
-            "is free only within limits that the failure sets, and your value kept to them, too.",
-            "are free only within limits that the failure sets, and your values kept to them, too.",
-        );
-        paragraph(text, &words);
-    }
-    if fixed.is_empty() && perhaps.is_empty() && public.is_empty() {
-        paragraph(text, "No byte has to be as it was for the failure to come.");
-    }
-}
-
-fn list(text: &mut String, stretches: &[Stretch<'_>]) {
-    for stretch in stretches.iter().take(MOST_RUNS) {
-        let (start, end) = (stretch.run.offset, stretch.run.end());
-        let name = visible(&stretch.source.name.words());
-        let place = if stretch.run.length == 1 {
-            format!("{name}, byte {start}")
-        } else {
-            format!("{name}, bytes {start} to {}", end - 1)
-        };
-        let from = usize::try_from(start).unwrap_or(usize::MAX).min(stretch.double.len());
-        let to = usize::try_from(end).unwrap_or(usize::MAX).min(stretch.double.len());
-        let bytes = &stretch.double[from..to];
-        let shown = &bytes[..bytes.len().min(MOST_SHOWN)];
-        let hex: Vec<String> = shown.iter().map(|byte| format!("{byte:02x}")).collect();
-        let characters: String = shown.iter().map(|&byte| character(byte)).collect();
-        let more = if shown.len() < bytes.len() { " …" } else { "" };
-        let _ = writeln!(text, "    {place}:  {}{more}  \"{characters}\"{more}", hex.join(" "));
-    }
-    if stretches.len() > MOST_RUNS {
-        let rest = &stretches[MOST_RUNS..];
-        let _ = writeln!(
-            text,
-            "    and {} in {} more places",
-            counted(bytes_of(rest), "", "").trim_end(),
-            rest.len()
-        );
-    }
-}
-
-fn destination(text: &mut String, sending: &Sending<'_>) {
-    let destination = sending.destination;
+/// The server, and who says that it is this one.
+pub fn whereto(destination: &config::Destination) -> String {
     let says = match (&destination.layer, &destination.file) {
         (Some(_), Some(file)) if destination.is_a_suggestion() => format!(
             ", as {} says: a file of this project, not of yours. Do you know that server?",
@@ -247,24 +102,139 @@ fn destination(text: &mut String, sending: &Sending<'_>) {
         (Some(_), Some(file)) => format!(", as {} says", visible(&file.display().to_string())),
         _ => ", as the command line says".to_owned(),
     };
-    let _ = writeln!(text, "  {}{says}", destination.server);
-    let _ = writeln!(text, "  sealed for {}", sending.recipient);
-    paragraph(
-        text,
-        &format!(
-            "Whoever has the secret half of that key can open it, and nobody on the way. The \
-             server sees your network address and {} bytes; there is no name of you or of your \
-             machine in them.",
-            grouped(sending.bytes as u64)
-        ),
-    );
-    let signed = if sending.signed {
-        "It is signed with the key of this installation: the server can tell which reports come \
-         from here."
-    } else {
-        "It is not signed: nothing links it to other reports of yours."
+    format!("{}{says}", destination.server)
+}
+
+/// What takes the input's place: how long it is, and how it begins.
+fn double(text: &mut String, opened: &Opened) {
+    let (report, first) = (&opened.report, opened.doubles.first());
+    let whose = match &report.sources[..] {
+        [one] => visible(&one.name.words()),
+        several => format!("{} inputs", several.len()),
     };
-    paragraph(text, signed);
+    let bytes = report.bytes();
+    let plural = if bytes == 1 { "" } else { "s" };
+    let room = WIDTH - 4;
+    let shown = first.map_or(&[][..], |double| &double[..double.len().min(MOST_PREVIEW * room)]);
+    let begins = match (shown.len() as u64, bytes) {
+        (_, 0) => ".",
+        (shown, bytes) if shown < bytes => ", which begins:",
+        _ => ":",
+    };
+    let double = format!("a double of {} byte{plural} that fails alike{begins}", grouped(bytes));
+    lines(text, &format!("In place of {whose}, {double}"), MOST_SENTENCE);
+    for row in shown.chunks(room) {
+        let row: String = row.iter().map(|&byte| character(byte)).collect();
+        let _ = writeln!(text, "    {}", row.trim_end());
+    }
+}
+
+/// What of the input's content is left, as far as is known here.
+fn remains(text: &mut String, shown: &Shown<'_>) {
+    let report = &shown.opened.report;
+    let sentences = match shown.owner {
+        Some(owner) => owner.remains(),
+        None => fixed(shown.opened),
+    };
+    lines(text, "What is left of your input's content:", 1);
+    let mut left = MOST_REMAINS;
+    for sentence in sentences.iter().chain(&public(report)) {
+        if left == 0 {
+            break;
+        }
+        left -= indented(text, sentence, left.min(MOST_SENTENCE));
+    }
+}
+
+/// What a report says by itself: which bytes are as the failure needs them.
+fn fixed(opened: &Opened) -> Vec<String> {
+    let report = &opened.report;
+    let mut count = 0_u64;
+    let mut shown = String::new();
+    for (runs, double) in report.per_byte.iter().zip(&opened.doubles) {
+        for run in runs.runs.iter().filter(|run| run.kind != ByteKind::Public && run.bits >= 8.0) {
+            count = count.saturating_add(run.length);
+            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(double.len());
+            let bytes = &double[place(run.offset)..place(run.end())];
+            shown.extend(bytes.iter().take(WIDTH).map(|&byte| character(byte)));
+            shown.push(' ');
+        }
+    }
+    if count == 0 {
+        return vec!["No byte has to be as it was for the failure to come.".to_owned()];
+    }
+    let bytes = if count == 1 { "byte is" } else { "bytes are" };
+    vec![format!(
+        "{} {bytes} as the failure needs; take them for your input's: {}",
+        grouped(count),
+        shown.trim_end()
+    )]
+}
+
+/// What the user did not want to hide.
+fn public(report: &Report) -> Option<String> {
+    let runs = report.per_byte.iter().flat_map(|runs| &runs.runs);
+    let public = runs.filter(|run| run.kind == ByteKind::Public);
+    match public.fold(0_u64, |sum, run| sum.saturating_add(run.length)) {
+        0 => None,
+        1 => Some("1 byte was not hidden, as you said.".to_owned()),
+        many => Some(format!("{} bytes were not hidden, as you said.", grouped(many))),
+    }
+}
+
+/// A sentence in so many lines at most.
+fn lines(text: &mut String, words: &str, most: usize) {
+    for line in wrapped(words, WIDTH - 2, most) {
+        let _ = writeln!(text, "  {line}");
+    }
+}
+
+/// The same, further in; how many lines it took.
+fn indented(text: &mut String, words: &str, most: usize) -> usize {
+    let lines = wrapped(words, WIDTH - 4, most);
+    for line in &lines {
+        let _ = writeln!(text, "    {line}");
+    }
+    lines.len()
+}
+
+fn labelled(text: &mut String, label: &str, words: &str, most: usize) {
+    for (number, line) in wrapped(words, WIDTH - 2 - LABEL, most).iter().enumerate() {
+        let label = if number == 0 { label } else { "" };
+        let _ = writeln!(text, "  {label:<LABEL$}{line}");
+    }
+}
+
+/// Words in lines of this width, so many at most; what is cut ends with `…`. A word that is too long is broken.
+fn wrapped(words: &str, width: usize, most: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for word in words.split(' ') {
+        let mut rest: Vec<char> = word.chars().collect();
+        if used > 0 && used + 1 + rest.len() > width && rest.len() <= width {
+            lines.push(String::new());
+            used = 0;
+        } else if used > 0 && used < width {
+            lines.last_mut().expect("there is a line").push(' ');
+            used += 1;
+        }
+        while !rest.is_empty() {
+            if used == width {
+                lines.push(String::new());
+                used = 0;
+            }
+            let piece: String = rest.drain(..rest.len().min(width - used)).collect();
+            used += piece.chars().count();
+            lines.last_mut().expect("there is a line").push_str(&piece);
+        }
+    }
+    if lines.len() > most {
+        lines.truncate(most);
+        let last = lines.last_mut().expect("there is a line");
+        let cut: String = last.chars().take(width - 2).collect();
+        *last = format!("{} …", cut.trim_end());
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -272,17 +242,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paragraphs_fit_and_lose_no_word() {
+    fn words_fit_and_what_is_cut_says_so() {
         let words = "word ".repeat(60);
-        let mut text = String::new();
-        paragraph(&mut text, words.trim_end());
-        assert!(text.lines().all(|line| line.starts_with("  word") && line.len() <= WIDTH));
-        assert_eq!(text.split_whitespace().count(), 60);
-    }
-
-    #[test]
-    fn one_byte_is_and_two_are() {
-        assert_eq!(counted(1, "is", "are"), "1 byte is");
-        assert_eq!(counted(2000, "is", "are"), "2,000 bytes are");
+        let all = wrapped(words.trim_end(), 30, 100);
+        assert!(all.iter().all(|line| line.chars().count() <= 30));
+        assert_eq!(all.join(" "), words.trim_end());
+        let cut = wrapped(words.trim_end(), 30, 2);
+        assert!(cut.len() == 2 && cut[1].ends_with(" …") && cut[1].chars().count() <= 30);
+        let long = wrapped(&"x".repeat(100), 30, 100);
+        assert_eq!(long.concat(), "x".repeat(100));
+        assert!(long.iter().all(|line| line.len() <= 30));
+        assert_eq!(wrapped("", 30, 2), [""]);
     }
 }

@@ -50,6 +50,16 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A range of public bytes goes beyond the end of its input.
+    #[error("--public {text}: {source_words} has {bytes} bytes, and offsets count from 0")]
+    PublicBeyond {
+        /// What was said.
+        text: String,
+        /// The input, in words.
+        source_words: String,
+        /// How long it is.
+        bytes: u64,
+    },
     /// Something is called public that is no input.
     #[error(
         "--public names `{0}`, which is no input; inputs are file, stdin, argN, env:NAME and socketN"

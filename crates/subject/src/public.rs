@@ -8,7 +8,21 @@ use stunt_report::SourceName;
 use crate::error::Error;
 
 /// What the user does not want to hide.
-pub struct Public(Vec<(String, Option<Range<u64>>, bool)>);
+pub struct Public {
+    parts: Vec<Part>,
+    /// The first that goes beyond the end of its input.
+    beyond: Option<Error>,
+}
+
+/// A part of an input.
+struct Part {
+    /// As it was said.
+    text: String,
+    source: String,
+    /// All of it, if there is none.
+    range: Option<Range<u64>>,
+    used: bool,
+}
 
 impl Public {
     /// What the user says.
@@ -34,9 +48,9 @@ impl Public {
                 }
                 _ => (text.as_str(), None),
             };
-            all.push((source.to_owned(), range, false));
+            all.push(Part { text: text.clone(), source: source.to_owned(), range, used: false });
         }
-        Ok(Self(all))
+        Ok(Self { parts: all, beyond: None })
     }
 
     /// The parts of a source that are public.
@@ -50,23 +64,30 @@ impl Public {
             SourceName::Socket(number) => format!("socket{number}"),
         };
         let mut ranges = Vec::new();
-        for (source, range, used) in self.0.iter_mut().filter(|(source, ..)| *source == own) {
-            let _ = source;
-            *used = true;
-            ranges.push(range.clone().unwrap_or(0..length));
+        for part in self.parts.iter_mut().filter(|part| part.source == own) {
+            part.used = true;
+            let range = part.range.clone().unwrap_or(0..length);
+            if range.end > length && self.beyond.is_none() {
+                self.beyond = Some(Error::PublicBeyond {
+                    text: part.text.clone(),
+                    source_words: name.words(),
+                    bytes: length,
+                });
+            }
+            ranges.push(range.start.min(length)..range.end.min(length));
         }
         ranges
     }
 
-    /// Every part was one of an input.
+    /// Every part was one of an input, and lies in it.
     ///
     /// # Errors
-    /// One was not.
-    pub fn all_used(&self) -> Result<(), Error> {
-        match self.0.iter().find(|(.., used)| !used) {
-            Some((source, ..)) => Err(Error::PublicUnused(source.clone())),
-            None => Ok(()),
+    /// One was not, or does not.
+    pub fn all_used(&mut self) -> Result<(), Error> {
+        if let Some(part) = self.parts.iter().find(|part| !part.used) {
+            return Err(Error::PublicUnused(part.source.clone()));
         }
+        self.beyond.take().map_or(Ok(()), Err)
     }
 }
 
@@ -86,6 +107,16 @@ mod tests {
         let mut public = Public::parse(&["socket0:4".into(), "file2".into()]).unwrap();
         assert_eq!(public.of(&SourceName::Socket(0), 100), vec![4..5; 1]);
         assert_eq!(public.of(&SourceName::NumberedFile(2), 9), vec![0..9; 1]);
+        let mut public = Public::parse(&["file:90-100".into()]).unwrap();
+        assert_eq!(public.of(&SourceName::File, 100), vec![90..100; 1]);
+        let beyond = public.all_used().unwrap_err().to_string();
+        assert_eq!(
+            beyond,
+            "--public file:90-100: the file has 100 bytes, and offsets count from 0"
+        );
+        let mut public = Public::parse(&["file:7-9".into(), "file:90-99".into()]).unwrap();
+        assert_eq!(public.of(&SourceName::File, 100), vec![7..10, 90..100]);
+        assert!(public.all_used().is_ok());
         assert!(Public::parse(&["file:9-3".into()]).is_err());
         assert!(Public::parse(&["file:9-x".into()]).is_err());
     }

@@ -14,8 +14,8 @@ use crate::telling::{Telling, Why};
 
 pub(crate) use assemble::report;
 use assemble::{leak_of, revealed};
-pub use nearness::USUAL_SHARE;
-pub(crate) use nearness::too_near;
+pub use nearness::{USUAL_SHARE, USUAL_SHARE_CUT};
+pub(crate) use nearness::{not_worth_it, too_near};
 pub(crate) use owner::for_owner;
 pub use owner::{ForOwner, Seconds};
 pub use remains::USUAL_REMAINS;

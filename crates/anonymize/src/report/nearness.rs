@@ -16,6 +16,9 @@ use crate::target::Target;
 /// The most that a double may tell, in percent of the original, if nothing is said.
 pub const USUAL_SHARE: u8 = 90;
 
+/// The most that a double may tell, in percent, if the user has cut the search short and nothing is said.
+pub const USUAL_SHARE_CUT: u8 = 33;
+
 /// What happens less often than once in two to the power of this is no chance.
 const CHANCE: f64 = 20.0;
 
@@ -26,8 +29,7 @@ pub(crate) fn too_near(crash: &Crash<'_>, found: &Found) -> Option<Refusal> {
     if hidden == 0 || most >= 100 {
         return None;
     }
-    let revealed = revealed(crash, found);
-    let share = 100.0 * (revealed.upper() / (8.0 * hidden as f64)).min(1.0);
+    let (revealed, share) = (revealed(crash, found), share(crash, found));
     if share > f64::from(most) {
         let is_original = found.drawn.double.bytes == crash.original().reveal();
         return Some(if is_original {
@@ -44,6 +46,20 @@ pub(crate) fn too_near(crash: &Crash<'_>, found: &Found) -> Option<Refusal> {
     let chance = ways(hidden, same) + revealed.value() - 8.0 * same;
     let too_alike = residue > f64::from(most) && chance < -CHANCE;
     too_alike.then_some(Refusal::TooAlike { residue, most })
+}
+
+/// Why the double that a search had when the user cut it short is not worth having, if it is not.
+pub(crate) fn not_worth_it(crash: &Crash<'_>, found: &Found) -> Option<Refusal> {
+    let (share, most) = (share(crash, found), crash.job.options.max_share_cut);
+    (share > f64::from(most)).then_some(Refusal::CutShort { share, most })
+}
+
+/// What a double tells of the original, in percent.
+fn share(crash: &Crash<'_>, found: &Found) -> f64 {
+    match crash.original().hidden_len() {
+        0 => 0.0,
+        hidden => 100.0 * (revealed(crash, found).upper() / (8.0 * hidden as f64)).min(1.0),
+    }
 }
 
 /// The share of the original's bytes that a double has, in percent.
