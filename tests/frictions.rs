@@ -4,7 +4,6 @@
 #[allow(dead_code)]
 #[path = "submit/desk.rs"]
 mod desk;
-#[allow(dead_code)]
 #[path = "../crates/client/tests/receiver/mod.rs"]
 mod receiver;
 mod support;
@@ -46,6 +45,8 @@ fn dashes_that_were_forgotten() {
     let desk = desk("dashes");
     let typed = "stunt anonymize -i private.txt -- ./parse @@";
     assert!(stunt(&desk, &["anonymize", "./parse", "private.txt"], 2).contains(typed));
+    let line = ":\n    stunt anonymize -- ./parse\n";
+    assert!(stunt(&desk, &["anonymize", "./parse"], 2).contains(line));
     let line = "stunt anonymize -i private.txt -- ./parse";
     assert!(stunt(&desk, &["anonymize", "-i", "private.txt", "./parse"], 2).contains(line));
     assert!(stunt(&desk, &["record", "./parse", "x"], 2).contains("stunt record -- ./parse x"));
@@ -74,7 +75,10 @@ fn places_that_were_forgotten() {
     desk.place.write("other.txt", b"other");
     let said = stunt(&desk, &["anonymize", "--", "./parse", "private.txt", "other.txt"], 2);
     assert!(said.contains("which of these files is the input?"), "{said}");
-    assert!(said.contains("stunt anonymize -i other.txt -- ./parse private.txt @@"), "{said}");
+    assert!(
+        said.contains("\n    stunt anonymize -i other.txt -- ./parse private.txt @@\n"),
+        "{said}"
+    );
     assert!(said.contains("stunt report -- ./parse private.txt other.txt"), "{said}");
     // What comes from standard input is the input, whatever files are named.
     let mut command = desk.command(&[&QUICK[..], &["-o", "in.zip", "--", "./parse"]].concat());

@@ -194,7 +194,10 @@ int main(int argc, char **argv) {
         }
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(128 + number), "{}", text(&output.stderr));
-        assert_eq!(text(&output.stderr), "stunt: interrupted\n");
+        let said = text(&output.stderr);
+        let end = " s, while running the program on the original; nothing was written\n";
+        assert!(said.starts_with("stunt: interrupted after ") && said.ends_with(end), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
         assert!(!place.path("stunt-report.zip").exists());
         place.nothing_is_left();
         for pid in numbers.split(' ') {
@@ -229,7 +232,18 @@ int main(int argc, char **argv) {
     let mut child = place
         .program("env")
         .args(["--default-signal=INT", env!("CARGO_BIN_EXE_stunt"), "anonymize", "-vvv"])
-        .args(["--resize=never", "--effort", "1000000", "-i", "in", "--", &program, "@@"])
+        .args([
+            "--max-share",
+            "100",
+            "--resize=never",
+            "--effort",
+            "1000000",
+            "-i",
+            "in",
+            "--",
+            &program,
+            "@@",
+        ])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)

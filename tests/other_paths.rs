@@ -188,6 +188,7 @@ fn an_interrupted_search_gives_what_it_has() {
             .program("env")
             .args(["--default-signal=INT", env!("CARGO_BIN_EXE_stunt"), "-v", "anonymize"])
             .args(["--seed", "5", "--time", "1000000", "-i", "in", "-o", "r.zip"])
+            .args(["--max-share", "100"])
             .args(flags)
             .args(["--", &program, "@@"])
             .stdout(Stdio::null())

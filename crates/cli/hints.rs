@@ -2,7 +2,9 @@
 //!
 //! Always: a guess is said before it is used, and one that could be wrong is not used.
 
+use std::error::Error;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -28,6 +30,18 @@ const PROGRAMS: [&str; 10] = [
 ];
 const WITH_INPUT: [&str; 2] = ["anonymize", "trace"];
 const OF_REPORTS: [&str; 5] = ["debug", "explain", "export", "replay", "submit"];
+
+/// What to type, in lines of its own: nothing in it is a stranger's text that is not quoted.
+#[derive(Debug)]
+pub struct Hint(pub String);
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Hint {}
 
 /// The words of this command line, without `stunt` itself.
 pub fn words() -> Vec<OsString> {

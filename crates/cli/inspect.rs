@@ -215,6 +215,9 @@ pub fn figures(report: &Report) -> Vec<(&'static str, String)> {
         ("reveals", said(report, &report.leak)),
         ("verified", verified(report)),
     ];
+    if let Some(comment) = &report.comment {
+        figures.insert(1, ("comment", comment.clone()));
+    }
     // An older report does not say it.
     figures.retain(|(_, value)| !value.is_empty());
     if let Some(how) = replay(report) {

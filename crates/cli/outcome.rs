@@ -8,6 +8,8 @@ use anyhow::{Context, Result};
 use stunt_report::visible;
 use stunt_subject::Stopped;
 
+use crate::hints::Hint;
+
 /// The part of `--help` about exit codes.
 pub const EXIT_CODES: &str = "\
 Exit codes:
@@ -95,6 +97,10 @@ impl Outcome {
 /// An error with what led to it, as it may be shown: names in it may be a stranger's. A cause that is
 /// part of what was said already is not repeated.
 pub fn sentence(error: &anyhow::Error) -> String {
+    // Its lines are its own.
+    if let Some(hint) = error.downcast_ref::<Hint>() {
+        return hint.to_string();
+    }
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {

@@ -15,7 +15,7 @@ use stunt_record::{Incident, Kept, Transport};
 use stunt_report::{Connection, SourceName, Way, command_line, visible};
 use stunt_subject::{PLACE, Public, RunLimits, Subject};
 
-use crate::hints;
+use crate::hints::{self, Hint};
 use crate::incident;
 use crate::submit::terminal::{self, Answer};
 
@@ -327,12 +327,13 @@ fn find_input(words: &mut [OsString]) -> Result<Option<PathBuf>> {
                 .iter()
                 .map(|(number, file)| format!("\n    {}", typed(*number, file)))
                 .collect();
-            bail!(
+            Err(Hint(format!(
                 "which of these files is the input? Type one of{}\nor let stunt see which of them the program \
                  reads: stunt report -- {}",
                 lines.concat(),
                 command_line(&*words)
-            )
+            ))
+            .into())
         }
     }
 }

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stunt_anonymize::{
     Method, Options, PathSearch, Readable, Refusal, Relaxation, Resize, USUAL_REMAINS, USUAL_SHARE,
@@ -22,7 +22,7 @@ use stunt_report::{store_archive, visible};
 use stunt_subject::{FailsIf, Stopped, Subject, whole};
 
 use crate::explain;
-use crate::hints;
+use crate::hints::{self, Hint};
 use crate::incident;
 use crate::outcome::{self, Outcome};
 use crate::owner::Owner;
@@ -325,7 +325,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
 /// The incident of a name. A program in its place has lost its `--`.
 fn incident_of(name: &OsStr) -> Result<Kept> {
     incident::find(name).map_err(|error| match hints::forgotten_dashes(&hints::words()) {
-        Some(hint) if !incident::is_meant(Path::new(name)) => anyhow!(hint),
+        Some(hint) if !incident::is_meant(Path::new(name)) => Hint(hint).into(),
         _ => error,
     })
 }

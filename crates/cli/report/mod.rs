@@ -14,7 +14,7 @@ mod over;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use stunt_client::config;
 use stunt_handover::Way;
 use stunt_parcel::messages::EventId;
@@ -22,10 +22,11 @@ use stunt_record::{Kept, State};
 use stunt_report::{LONGEST_COMMENT, Opened, visible};
 use stunt_subject::FailsIf;
 
-use crate::outcome::{Outcome, free_name};
+use crate::hints::{self, Hint};
+use crate::outcome::{self, Outcome, free_name};
 use crate::subject::Limits;
 use crate::submit::{self, Sending};
-use crate::{hints, incident, inspect, secrecy};
+use crate::{incident, inspect, secrecy};
 use known::Asked;
 
 /// Flags of `stunt report`.
@@ -118,7 +119,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Err(_) => {
             let opened = inspect::read(what).map_err(|error| {
                 match hints::forgotten_dashes(&hints::words()) {
-                    Some(hint) => anyhow!(hint),
+                    Some(hint) => Hint(hint).into(),
                     None => error
                         .context("neither an incident nor a report; a program stands after `--`"),
                 }
@@ -148,9 +149,14 @@ fn of_incident(arguments: &Arguments, kept: &Kept) -> Result<Outcome> {
         }
         let outcome = making::double(arguments, kept)?;
         if outcome != Outcome::Done {
+            let again = match outcome {
+                // The same command line would be as wrong.
+                Outcome::Program(outcome::USAGE) => String::new(),
+                _ => format!("`stunt report {id}` tries again (--time gives it longer), "),
+            };
             eprintln!(
-                "stunt: what the program read is kept as incident {id}: `stunt report {id}` tries again (--time \
-                 gives it longer), `stunt incidents delete {id}` forgets it"
+                "stunt: what the program read is kept as incident {id}: {again}`stunt incidents delete {id}` \
+                 forgets it"
             );
             return Ok(outcome);
         }

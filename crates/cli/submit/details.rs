@@ -52,8 +52,9 @@ pub fn text(shown: &Shown<'_>, style: Style) -> String {
     heading(&mut text, "What else the report says");
     let figures = inspect::figures(report);
     let width = figures.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    // The command has been shown.
-    for (name, value) in figures.into_iter().filter(|(name, _)| *name != "command") {
+    // What has a heading of its own is not repeated.
+    let is_new = |(name, _): &(&str, String)| !matches!(*name, "command" | "comment");
+    for (name, value) in figures.into_iter().filter(is_new) {
         let _ = writeln!(text, "  {name:<width$}  {}", visible(&value));
     }
     for note in &report.notes {
