@@ -79,6 +79,9 @@ pub struct Command {
     pub folder: Option<PathBuf>,
     /// How long it may take.
     pub time: Duration,
+    /// Whether it is the program's own time: while it could go on and the host has no processor for it, the
+    /// time stands still. For runs whose failure is that they take long.
+    pub own_time: bool,
     /// How many bytes of each output are kept; the rest is read and dropped.
     pub output: usize,
     /// How many bytes of memory each process may fill. What is only reserved does not count: sanitizers
@@ -123,6 +126,7 @@ impl Command {
             stdin: Stdin::Empty,
             folder: None,
             time: Duration::from_secs(10),
+            own_time: false,
             output: 1 << 20,
             memory: 16 << 30,
             disk: 1 << 30,

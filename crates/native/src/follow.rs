@@ -4,10 +4,10 @@
 //! exec ─► entry point: modules are loaded ─► throws are marked ─► fatal signal, or exit
 //! ```
 //!
-//! The first process has a [`Witness`]. A thread of it that is about to die of a signal is looked at
-//! and then killed without it, so that no core file can come of it. Other processes are only kept
-//! from getting away, unless the run has connections: then whoever serves one may be a process of its
-//! own, and how it dies is how the run fails.
+//! Each process has a [`Witness`]. A thread of the first one that is about to die of a signal is looked at
+//! and then killed without it, so that no core file can come of it. How another process fails is how the run
+//! fails if the first one tells it on as its own status, as shells do; or if the run has connections: then
+//! whoever serves one may be a process of its own.
 //!
 //! Always holds: when the run is over, every process of it is dead and waited for.
 
@@ -43,9 +43,6 @@ const FAILS: [i32; 8] = [
 /// What shells add to the number of the signal that killed a command, for a status of their own.
 const BY_SIGNAL: u8 = 128;
 
-/// The processes of a run that has connections, and what is known of those that were forked.
-type Network<'a> = (Arc<Processes>, BTreeMap<i32, Witness<'a>>);
-
 /// A run in progress.
 pub struct Follow<'a> {
     files: &'a Files,
@@ -57,14 +54,17 @@ pub struct Follow<'a> {
     /// The threads and processes, and to which process each belongs.
     tasks: BTreeMap<i32, i32>,
     failure: Option<Failure>,
-    /// The signal that killed a process which the first one, or another of the run, had begun, and how
-    /// that process failed: a shell tells it on as its own status.
+    /// What is known of the processes that the first one, or another of the run, has begun.
+    others: BTreeMap<i32, Witness<'a>>,
+    /// How the ones of these fail that are about to exit.
+    exits: BTreeMap<i32, Failure>,
+    /// How the last of these failed, with the status by which a shell tells it on as its own.
     child: Option<(u8, Failure)>,
     /// Whether there has been no task but the first.
     alone: bool,
-    /// If the run has connections: its processes, for whoever is at their other side, and what is
-    /// known of those that were forked. Then each of them can be the one that fails.
-    network: Option<Network<'a>>,
+    /// If the run has connections: its processes, for whoever is at their other side. Then each of them can
+    /// be the one that fails.
+    network: Option<Arc<Processes>>,
     /// How the first process ended, if others go on.
     ended: Option<Ending>,
 }
@@ -105,12 +105,11 @@ impl<'a> Follow<'a> {
         tracee::tell_events(first, false)?;
         members.add(first);
         let witness = Witness::new(files, first)?;
-        let network = processes.map(|processes| {
+        if let Some(processes) = &processes {
             processes.add(first);
-            (processes, BTreeMap::new())
-        });
+        }
         tracee::go_on(first, Onward::Free, 0)?;
-        Ok(Self::begun(files, first, most_tasks, members, witness, network))
+        Ok(Self::begun(files, first, most_tasks, members, witness, processes))
     }
 
     /// A run of which nothing has been seen.
@@ -120,7 +119,7 @@ impl<'a> Follow<'a> {
         most_tasks: usize,
         members: Arc<Members>,
         witness: Witness<'a>,
-        network: Option<Network<'a>>,
+        network: Option<Arc<Processes>>,
     ) -> Self {
         Self {
             files,
@@ -130,6 +129,8 @@ impl<'a> Follow<'a> {
             witness,
             tasks: BTreeMap::from([(first, first)]),
             failure: None,
+            others: BTreeMap::new(),
+            exits: BTreeMap::new(),
             child: None,
             alone: true,
             network,
@@ -251,18 +252,21 @@ impl<'a> Follow<'a> {
             if let Event::Exited(_) | Event::Killed(_) = event {
                 self.members.remove(pid);
             }
-            if let (Event::Exited(_) | Event::Killed(_), Some((processes, forked))) =
-                (event, &mut self.network)
-            {
-                processes.remove(pid);
-                forked.remove(&pid);
+            if let Event::Exited(_) | Event::Killed(_) = event {
+                self.others.remove(&pid);
+                if let Some(processes) = &self.network {
+                    processes.remove(pid);
+                }
+            }
+            if let (Event::Exited(status @ 1..), Some(failure)) = (event, self.exits.remove(&pid)) {
+                self.child = Some((status, failure));
             }
             match event {
                 Event::Exited(status) if pid == self.first => {
                     self.tasks.remove(&pid);
                     let ending = Ending::Exit(status);
-                    if let Some((number, failure)) = &self.child
-                        && status.checked_sub(BY_SIGNAL) == Some(*number)
+                    if let Some((told, failure)) = &self.child
+                        && status == *told
                     {
                         self.failure.get_or_insert_with(|| failure.clone());
                     }
@@ -317,14 +321,14 @@ impl<'a> Follow<'a> {
         };
         let ours = process == self.first;
         if !ours {
-            self.is_known(process)?;
+            self.is_known(process, None)?;
         }
         if event != 0 {
             if event == libc::PTRACE_EVENT_EXEC && ours {
                 self.becomes_another()?;
             }
             if event == libc::PTRACE_EVENT_EXEC && !ours {
-                match self.forked(process) {
+                match self.others.get_mut(&process) {
                     Some(witness) => drop(alive(witness.becomes_another())?),
                     None => self.files.executes(process),
                 }
@@ -334,6 +338,12 @@ impl<'a> Follow<'a> {
                 && let Some(failure) = self.witness.exits()
             {
                 self.failure = Some(failure);
+            }
+            if event == libc::PTRACE_EVENT_EXIT
+                && pid == process
+                && let Some(failure) = self.others.get_mut(&process).and_then(Witness::exits)
+            {
+                self.exits.insert(pid, failure);
             }
             if BIRTHS.contains(&event) {
                 self.is_born(pid)?;
@@ -349,7 +359,7 @@ impl<'a> Follow<'a> {
         if signal == libc::SIGTRAP {
             let at = if ours {
                 self.witness.at_mark(pid)?
-            } else if let Some(witness) = self.forked(process) {
+            } else if let Some(witness) = self.others.get_mut(&process) {
                 witness.at_mark(pid)?
             } else {
                 self.witness.at_mark_of_fork(pid)?
@@ -358,7 +368,7 @@ impl<'a> Follow<'a> {
                 AtMark::Elsewhere => {}
                 AtMark::GoesOn(signal) => return go_on(pid, signal),
                 AtMark::Threw(signal) => {
-                    if pid == self.first {
+                    if pid == process {
                         // A panic may be why it exits; its modules have to be looked at before.
                         alive(tracee::tell_events(pid, true))?;
                     }
@@ -378,7 +388,7 @@ impl<'a> Follow<'a> {
             }
             Effect::Dies => {
                 let number = u8::try_from(signal).unwrap_or(0);
-                let dies = match self.forked(process) {
+                let dies = match self.others.get_mut(&process) {
                     Some(witness) => witness.dies(pid, number),
                     None => self.witness.dies(pid, number),
                 };
@@ -395,25 +405,25 @@ impl<'a> Follow<'a> {
     /// A thread of another process than the first is about to kill that with a signal.
     fn child_dies(&mut self, thread: i32, process: i32, signal: i32) -> io::Result<()> {
         let number = u8::try_from(signal).unwrap_or(0);
-        let memory = Memory::of(process)?;
-        let mut witness = Witness::with(self.files, process, memory, Marks::default());
-        self.child = witness.dies(thread, number)?.map(|failure| (number, failure));
+        let Some(witness) = self.others.get_mut(&process) else { return Ok(()) };
+        let told = number.saturating_add(BY_SIGNAL);
+        self.child = witness.dies(thread, number)?.map(|failure| (told, failure));
         Ok(())
     }
 
-    /// What is known of a process that was forked, if that matters.
-    fn forked(&mut self, process: i32) -> Option<&mut Witness<'a>> {
-        self.network.as_mut().and_then(|(_, forked)| forked.get_mut(&process))
-    }
-
-    /// If the run has connections: from now on a process that was forked counts.
-    fn is_known(&mut self, process: i32) -> io::Result<()> {
-        let Some((processes, forked)) = &mut self.network else { return Ok(()) };
-        if !forked.contains_key(&process)
-            && let Some(witness) = alive(self.witness.fork(process))?
-        {
-            processes.add(process);
-            forked.insert(process, witness);
+    /// From now on a process that was forked has a witness, with the marks of the one that forked it.
+    fn is_known(&mut self, process: i32, parent: Option<i32>) -> io::Result<()> {
+        if self.others.contains_key(&process) || process == self.first {
+            return Ok(());
+        }
+        // Its first stop may be seen before its parent's.
+        let parent = parent.or_else(|| tracee::parent_of(process)).unwrap_or(self.first);
+        let forks = self.others.get(&parent).unwrap_or(&self.witness);
+        if let Some(witness) = alive(forks.fork(process))? {
+            if let Some(processes) = &self.network {
+                processes.add(process);
+            }
+            self.others.insert(process, witness);
         }
         Ok(())
     }
@@ -428,10 +438,12 @@ impl<'a> Follow<'a> {
             self.tasks.entry(child).or_insert(process);
             self.members.add(process);
             // Before its parent goes on: who waits for both to rest must see both.
-            if let Some((processes, _)) = &self.network
-                && process == child
-            {
-                processes.add(child);
+            if process == child {
+                if let Some(processes) = &self.network {
+                    processes.add(child);
+                }
+                let parent = self.tasks.get(&parent).copied();
+                self.is_known(child, parent)?;
             }
         }
         Ok(())

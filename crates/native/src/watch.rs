@@ -16,14 +16,21 @@ use std::time::{Duration, Instant};
 use stunt_tracee as tracee;
 
 use crate::folders::holds_more;
-use crate::members::Members;
+use crate::members::{Members, processor_time};
 use crate::os;
+use crate::rest::{Rest, rest};
 
 /// How long a run is left alone, and how long a new one may go unnoticed.
 const TICK: Duration = Duration::from_millis(2);
 
 /// How long it may take until a wish to stop is noticed.
 const NOTICE: Duration = Duration::from_millis(20);
+
+/// The part of its time for which a run that works, and does not wait, must have had a processor.
+const OWN_SHARE: f64 = 0.6;
+
+/// One that has had no processor for so many times its time gets none.
+const STARVED: u32 = 10;
 
 /// The ends of the pipes that a run writes to.
 pub struct Ends {
@@ -36,6 +43,8 @@ pub struct Ends {
 pub enum Cut {
     /// Its time was over.
     Expired,
+    /// The host was too busy to tell whether it would have ended in its time.
+    Starved,
     /// It filled its folder.
     TooMuchWritten,
     /// It filled the memory.
@@ -48,6 +57,8 @@ pub enum Cut {
 pub struct Limits {
     /// How long it may take.
     pub time: Duration,
+    /// Time in which the host had no processor for it does not count.
+    pub own_time: bool,
     /// How much of each output is kept.
     pub output: usize,
     /// Its own folder, and how much may be there.
@@ -122,6 +133,8 @@ pub struct Watch {
     process: OwnedFd,
     ends: Arc<Ends>,
     heard: Heard,
+    /// How much processor time it was seen to have had, and when that last grew.
+    used: (Duration, Duration),
     /// Whether there may be more to read.
     open: [bool; 2],
 }
@@ -161,7 +174,8 @@ impl Watch {
     pub fn new(clock: Arc<Clock>, limits: Limits, process: OwnedFd, ends: Arc<Ends>) -> Self {
         let (heard, start) = (Heard::default(), clock.start);
         let look = start + NOTICE;
-        Self { start, clock, limits, look, process, ends, heard, open: [true; 2] }
+        let used = Default::default();
+        Self { start, clock, limits, look, process, ends, heard, used, open: [true; 2] }
     }
 
     /// Reads what there is.
@@ -189,6 +203,23 @@ impl Watch {
                 self.cut(Cut::TooMuchWritten);
             }
         }
+    }
+
+    /// Whether a run whose time is over is to be ended, and as what.
+    fn is_due(&mut self, ran: Duration) -> Option<Cut> {
+        let Limits { time, own_time, memory: (members, _), .. } = &self.limits;
+        if !own_time {
+            return Some(Cut::Expired);
+        }
+        let family = members.family();
+        let used = processor_time(&family);
+        if used >= time.mul_f64(OWN_SHARE) || rest(&family) != Rest::Busy {
+            return Some(Cut::Expired);
+        }
+        if used > self.used.0 {
+            self.used = (used, ran);
+        }
+        (ran.saturating_sub(self.used.1) >= *time * STARVED).then_some(Cut::Starved)
     }
 
     fn cut(&mut self, why: Cut) {
@@ -242,9 +273,12 @@ pub fn attend(slots: &[&Slot], done: &PipeReader, stop: &AtomicBool) -> io::Resu
             if stopped {
                 watch.cut(Cut::Stopped);
             }
-            let left = watch.limits.time.saturating_sub(watch.clock.ran(Instant::now()));
+            let ran = watch.clock.ran(Instant::now());
+            let left = watch.limits.time.saturating_sub(ran);
             if left.is_zero() {
-                watch.cut(Cut::Expired);
+                if let Some(why) = watch.is_due(ran) {
+                    watch.cut(why);
+                }
             } else {
                 wait = wait.min(left);
             }

@@ -94,6 +94,7 @@ impl<'a> Worker<'a> {
         let (ending, failure) = match cut {
             None => (ending, failure),
             Some(Cut::Expired) => (Ending::TimedOut, None),
+            Some(Cut::Starved) => (Ending::Unsupported, None),
             Some(Cut::TooMuchWritten) => (Ending::TooMuchWritten, None),
             Some(Cut::TooMuchMemory) => (Ending::TooMuchMemory, None),
             Some(Cut::Stopped) => return Err(Error::Stopped),
@@ -258,7 +259,7 @@ impl<'a> Worker<'a> {
             Containment::Contained => command.memory.min(MEMORY_CONTAINED),
         };
         let (time, output, memory) = (command.time, command.output, (members, most));
-        let limits = Limits { time, output, folder, memory };
+        let limits = Limits { time, own_time: command.own_time, output, folder, memory };
         self.slot.begin(Watch::new(Arc::clone(clock), limits, process, Arc::clone(ends)));
         Ok(())
     }

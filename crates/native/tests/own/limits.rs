@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stunt_native::{Native, Stdin};
+use stunt_native::{Command, Manner, Native, Stdin};
 use stunt_path::Ending;
 
 use crate::build::{build, command, run};
@@ -120,4 +120,26 @@ fn children_of_the_caller_are_left_alone() {
     let run = run(&Native::new(), &build("ways.c", &["-O1"]), &["null"]);
     assert!(run.failure.is_some());
     assert!(mine.wait().expect("still ours").success());
+}
+
+#[test]
+fn time_without_a_processor_is_not_the_programs_own() {
+    let native = Native::new();
+    let run = |script: &str, own_time: bool, manner: Manner| {
+        let mut command = Command::new("/bin/sh");
+        command.arguments = vec!["-c".into(), script.into()];
+        (command.time, command.own_time, command.manner) =
+            (Duration::from_millis(200), own_time, manner);
+        native.run(&command).expect("it runs").ending
+    };
+    // Who works on and who sleeps take their own time, by themselves or in a process of their own.
+    for manner in [Manner::Followed, Manner::Plain] {
+        for script in ["while :; do :; done", "(while :; do :; done); true", "sleep 600; true"] {
+            assert_eq!(run(script, true, manner), Ending::TimedOut, "{script} {manner:?}");
+        }
+        assert_eq!(run("exit 3", true, manner), Ending::Exit(3));
+    }
+    // One that could go on, and is not let: nothing is known of how long it takes.
+    assert_eq!(run("kill -STOP $$", true, Manner::Plain), Ending::Unsupported);
+    assert_eq!(run("kill -STOP $$", false, Manner::Plain), Ending::TimedOut);
 }

@@ -1,5 +1,7 @@
 //! What is thrown again is known by where it was thrown first, in whichever thread.
 
+use std::path::Path;
+
 use stunt_native::Native;
 use stunt_path::{Failure, FailureKind};
 
@@ -87,4 +89,43 @@ fn a_thread_that_is_all_inlined_is_known_by_its_own_code() {
     let program = build("inlined.rs", &["-Copt-level=3"]);
     let found = failure(&native, &program, &["77"]);
     assert!(found.to_string().starts_with("panic in inlined"), "{found} {found:#?}");
+}
+
+/// The ways in which people start a program from another one.
+const WRAPPERS: [&str; 3] = [
+    r#""$@"; exit $?"#,
+    r#"env X=1 "$@" | cat; exit ${PIPESTATUS[0]}"#,
+    r#"(cd . && "$@") || exit $?"#,
+];
+
+#[test]
+fn what_a_shell_tells_as_its_status_is_how_its_child_failed() {
+    let (native, symbols) = (Native::new(), symbols());
+    let mut differences = Vec::new();
+    for (source, flags, ways) in [
+        ("rethrows.rs", &["-Copt-level=3"][..], &["join", "here"][..]),
+        ("rethrows.cpp", &["-O2"], &["async", "nested"]),
+    ] {
+        let program = build(source, flags);
+        let path = program.to_str().expect("a plain path");
+        for (way, wrapper) in ways.iter().flat_map(|way| WRAPPERS.map(|it| (way, it))) {
+            let own = failure(&native, &program, &[way, "short", "a text"]);
+            let words = ["-c", wrapper, "sh", path, way, "short", "another text"];
+            let command = command(Path::new("/bin/bash"), &words);
+            let on_host = native.run(&command).expect("it runs").failure;
+            let inside = in_machine(&command, &symbols);
+            for (place, seen) in [("host", on_host), ("machine", inside)] {
+                if seen.as_ref() != Some(&own) {
+                    differences.push(format!("{place}: {wrapper} {way}\n{own:#?}\n{seen:#?}"));
+                }
+            }
+        }
+    }
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    // A wrapper that has a status of its own says nothing of its child.
+    let program = build("rethrows.rs", &["-Copt-level=3"]);
+    let path = program.to_str().expect("a plain path");
+    let words = ["-c", r#""$@"; exit 3"#, "sh", path, "join", "short", "a text"];
+    let run = native.run(&command(Path::new("/bin/bash"), &words)).expect("it runs");
+    assert_eq!(run.failure, None);
 }
