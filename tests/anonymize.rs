@@ -347,7 +347,10 @@ fn inputs_that_cannot_be_used_get_a_sentence() {
         "@@",
     ]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(text(&output.stderr).contains("say exit=N, signal=N, stdout~REGEX or stderr~REGEX"));
+    assert!(
+        text(&output.stderr)
+            .contains("say exit=N, signal=N, stdout~REGEX, stderr~REGEX, hang=SECONDS or oom=SIZE")
+    );
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod heap;
 mod hints;
 mod incident;
 mod incidents;
+mod inputs;
 mod inspect;
 mod interrupt;
 mod log;

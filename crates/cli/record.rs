@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use stunt_native::{NO_LEAKS, is_sanitized};
 use stunt_path::Ending;
 use stunt_record::{Draft, LARGEST_FILE, Last, ROOM, Recorded, Recording, Store};
@@ -65,6 +65,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let asks = |what: &str| {
         arguments.fails_if.as_ref().is_some_and(|condition| condition.text().starts_with(what))
     };
+    if arguments.fails_if.as_ref().is_some_and(FailsIf::is_limit) {
+        bail!(
+            "a recorded run has no limits, so it reaches none: record it with another condition, or make \
+             the double without a recording, by `stunt anonymize --fails-if {}`",
+            arguments.fails_if.as_ref().map_or("", FailsIf::text)
+        );
+    }
     let sanitized = is_sanitized(&program);
     let recording = Recording {
         keep_environment: arguments.keep_env.clone(),

@@ -180,6 +180,9 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
         agree(!arguments.command.is_empty(), arguments.yes, runs)?;
     }
     let mut subject = Subject::of_report(&opened, program, words, arguments.limits.of_runs())?;
+    if let Some(fails_if) = expected.fails_if() {
+        subject.limit_by(fails_if);
+    }
     if arguments.keep {
         let folder = subject.keep(&opened.doubles)?;
         eprintln!("stunt: the double is in {}", folder.display());
@@ -207,7 +210,7 @@ fn replay(arguments: &Arguments) -> Result<Verdict> {
         subject.texts.learn(native.executed());
         run
     };
-    if run.ending == Ending::TimedOut {
+    if run.ending == Ending::TimedOut && !expected.is_limit() {
         eprintln!("stunt: the program does not end in time; give it more with --timeout.");
         return Ok(Verdict::Untried(Outcome::Limit));
     }
@@ -295,6 +298,16 @@ impl<'a> Expected<'a> {
             })
         };
         Ok(Self { report, fails_if: report.replay.fails_if.as_ref().map(parse).transpose()? })
+    }
+
+    /// What counts as the failure, if the user said so.
+    pub fn fails_if(&self) -> Option<&FailsIf> {
+        self.fails_if.as_ref()
+    }
+
+    /// Whether the failure is that a run reaches a limit.
+    pub fn is_limit(&self) -> bool {
+        self.fails_if.as_ref().is_some_and(FailsIf::is_limit)
     }
 
     /// How a run compares with it.

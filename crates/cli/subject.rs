@@ -16,11 +16,14 @@ use stunt_report::{Connection, SourceName, Way, command_line, visible};
 use stunt_subject::{PLACE, Public, RunLimits, Subject};
 
 use crate::hints::{self, Hint};
-use crate::incident;
 use crate::submit::terminal::{self, Answer};
+use crate::{incident, inputs};
 
 /// The longest input, in bytes: with terms for every byte, a longer one would not fit in memory.
 const MOST_BYTES: u64 = 64 << 20;
+
+/// The most files of a folder: a report has room for so many inputs.
+const MOST_FILES: usize = 64;
 
 /// What stunt does not see yet, where it says that it sees nothing.
 const UNSEEN: &str = "What a program reads from files that it opens by itself, from folders, \
@@ -31,9 +34,11 @@ const UNSEEN: &str = "What a program reads from files that it opens by itself, f
 #[derive(clap::Args)]
 #[group(skip)]
 pub struct Arguments {
-    /// The input on which the program fails; without it, standard input is read
+    /// The input on which the program fails; without it, standard input is read. May be given several
+    /// times: @@1, @@2 stand for their paths then. Of a folder, all files are inputs, and @@ stands for
+    /// its path
     #[arg(short, long, value_name = "FILE")]
-    input: Option<PathBuf>,
+    input: Vec<PathBuf>,
     /// An argument of the program is private as well, by its number from 1
     #[arg(long, value_name = "N")]
     symbolic_arg: Vec<usize>,
@@ -163,7 +168,7 @@ impl Limits {
         let timeout = Duration::from_secs(self.timeout.max(1));
         let most = timeout.saturating_mul(60).max(Duration::from_secs(60));
         let machine_timeout = self.machine_timeout.map_or(most, Duration::from_secs);
-        RunLimits { timeout, machine_timeout, memory: self.memory }
+        RunLimits { timeout, machine_timeout, memory: self.memory, ..RunLimits::default() }
     }
 }
 
@@ -182,24 +187,40 @@ pub fn of(arguments: &Arguments, scripts: bool) -> Result<Subject> {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     let program = stunt_native::find(&arguments.command[0], &path)?;
     let mut words = arguments.command.clone();
-    let input = match &arguments.input {
-        Some(file) => Some(file.clone()).inspect(|file| put_place(&mut words, file)),
-        None if arguments.is_about_more() => None,
-        None => find_input(&mut words)?,
+    let given: Vec<PathBuf> = match &arguments.input[..] {
+        [] if arguments.is_about_more() => Vec::new(),
+        [] => find_input(&mut words)?.into_iter().collect(),
+        [file] => {
+            put_place(&mut words, file);
+            vec![file.clone()]
+        }
+        several => several.to_vec(),
     };
     let has_place = words[1..].iter().any(|word| contains(word, PLACE));
+    let places = match given.len() {
+        0 | 1 => vec![has_place; given.len()],
+        several => inputs::number(&mut words[1..], several)?,
+    };
     let mut subject = Subject::new(program, words, scripts, arguments.limits.of_runs())?;
-    match (&input, has_place) {
-        (Some(file), place) => {
-            let bytes = read_input(file, place)?;
-            let extension = file.extension().and_then(OsStr::to_str);
-            if place {
-                let file = std::path::absolute(file)?;
-                subject.add_file(SourceName::File, bytes, extension, file, &mut public);
-            } else {
-                subject.add_stdin(bytes, &mut public);
-            }
+    for (index, (file, has_place)) in given.iter().zip(places).enumerate() {
+        if file.is_dir() {
+            add_folder(&mut subject, file, given.len() == 1 && has_place, &mut public)?;
+            continue;
         }
+        let bytes = read_input(file, has_place)?;
+        if !has_place {
+            subject.add_stdin(bytes, &mut public);
+            continue;
+        }
+        let name = match given.len() {
+            1 => SourceName::File,
+            _ => SourceName::NumberedFile(index as u32 + 1),
+        };
+        let extension = file.extension().and_then(OsStr::to_str);
+        subject.add_file(name, bytes, extension, std::path::absolute(file)?, &mut public);
+    }
+    match (given.first(), has_place) {
+        (Some(_), _) => {}
         (None, true) => bail!(
             "there is @@ in the arguments, but no input: give one with -i, such as `stunt {} -i FILE -- {}`",
             hints::command(),
@@ -343,6 +364,44 @@ fn is_nothing(stdin: &std::io::Stdin) -> bool {
     let null = fs::metadata("/dev/null").map(|it| it.rdev());
     let own = stdin.as_fd().try_clone_to_owned().map(fs::File::from).and_then(|it| it.metadata());
     matches!((null, own), (Ok(null), Ok(own)) if own.file_type().is_char_device() && own.rdev() == null)
+}
+
+/// Adds all files of a folder, in the order of their names. A double has names of its own, which are in the
+/// same order: what the user's are called may be private.
+fn add_folder(
+    subject: &mut Subject,
+    folder: &Path,
+    is_alone: bool,
+    public: &mut Public,
+) -> Result<()> {
+    let shown = folder.display();
+    if !is_alone {
+        bail!("the input {shown} is a folder: it must be the only input, with @@ for its path");
+    }
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("the folder {shown} cannot be read"))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        if !path.is_file() {
+            bail!(
+                "the folder {shown} has more than files in it; give a folder with files alone, or the files \
+                 one by one"
+            );
+        }
+        files.push(path);
+    }
+    files.sort();
+    if files.len() > MOST_FILES {
+        bail!("the folder {shown} has {} files; stunt takes {MOST_FILES} at most", files.len());
+    }
+    for (index, file) in files.into_iter().enumerate() {
+        let bytes = read_input(&file, true)?;
+        let extension = file.extension().and_then(OsStr::to_str).map(str::to_owned);
+        let name = SourceName::Member(index as u32 + 1);
+        subject.add_file(name, bytes, extension.as_deref(), std::path::absolute(&file)?, public);
+    }
+    Ok(())
 }
 
 /// There must be an input, and something of it that is private. Whatever else the program reads

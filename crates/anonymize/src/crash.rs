@@ -13,7 +13,7 @@ use stunt_native::failure_of_run;
 use stunt_path::{Failure, FailureKind, Original, Run, Test};
 use stunt_report::SourceName;
 use stunt_search::Double;
-use stunt_subject::{Followed, follow_on, run_double, texts_without_zeros};
+use stunt_subject::{FailsIf, Followed, follow_on, run_double, texts_without_zeros};
 use stunt_terms::Pool;
 use stunt_unwind::stack::Symbols;
 use tracing::debug;
@@ -58,6 +58,11 @@ impl<'a> Crash<'a> {
         Some(Box::new(move |run: Run| {
             condition.holds(&run).then(|| Failure::stated(condition.text()))
         }))
+    }
+
+    /// Whether the failure is that a run reaches a limit.
+    fn is_limit(&self) -> bool {
+        self.job.fails_if.as_ref().is_some_and(FailsIf::is_limit)
     }
 
     fn proved_natively(&self, double: &Double) -> Result<Option<Failure>, Error> {
@@ -115,6 +120,9 @@ impl Target for Crash<'_> {
     }
 
     fn not_followed(&self) -> Option<&'static str> {
+        if self.is_limit() {
+            return Some("a run that reaches a limit has no end to be followed to");
+        }
         let failure = &self.failing.failure;
         let of_sanitizer = failure.is_told() && failure.exception_type().is_none();
         of_sanitizer.then_some("what a sanitizer finds cannot be followed")
@@ -138,8 +146,12 @@ impl Target for Crash<'_> {
         Ok(agrees.then(|| Box::new(native) as Box<dyn Runner>))
     }
 
-    fn in_machine(&self) -> Result<Option<Box<dyn Runner + '_>>, Error> {
-        let machine = MachineOracle::new(&self.job, &self.failing)?;
+    fn in_machine(&self, most: Duration) -> Result<Option<Box<dyn Runner + '_>>, Error> {
+        // Its limits are others.
+        if self.is_limit() {
+            return Ok(None);
+        }
+        let machine = MachineOracle::new(&self.job, &self.failing, most)?;
         let Some(mut machine) = machine else { return Ok(None) };
         let agrees = machine.agrees()?;
         Ok(agrees.then(|| Box::new(machine) as Box<dyn Runner>))

@@ -178,7 +178,12 @@ fn hint(ending: Ending, fails_if: Option<&str>) -> String {
         (None, Ending::Exit(code)) if code > 0 => {
             format!("; if that is the failure, say --fails-if exit={code}")
         }
-        (None, Ending::TimedOut) => "; give it more with --timeout".to_owned(),
+        (None, Ending::TimedOut) => {
+            "; give it more with --timeout, or say --fails-if hang=10s if that is \
+                                     the failure"
+                .to_owned()
+        }
+        (None, Ending::TooMuchMemory) => "; if that is the failure, say --fails-if oom".to_owned(),
         (None, _) => String::new(),
     }
 }

@@ -3,6 +3,8 @@
 //! A search knows bytes, conditions and figures; whoever can run the program on inputs, follow it and prove a
 //! double is a target. Real programs are one (`crash.rs`), the small ones of the privacy bench another.
 
+use std::time::Duration;
+
 use stunt_belief::Drawn;
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::{Execution, Failure, Original, Test};
@@ -56,11 +58,12 @@ pub trait Target {
     /// It cannot be run.
     fn natively(&self) -> Result<Option<Box<dyn Runner + '_>>, Error>;
 
-    /// Who runs it in the machine on candidates. Nobody, if the original does not fail when it is run so.
+    /// Who runs it in the machine on candidates. Nobody, if the original does not fail when it is run so, or
+    /// if that is not known after so long.
     ///
     /// # Errors
     /// It cannot be run.
-    fn in_machine(&self) -> Result<Option<Box<dyn Runner + '_>>, Error> {
+    fn in_machine(&self, _most: Duration) -> Result<Option<Box<dyn Runner + '_>>, Error> {
         Ok(None)
     }
 

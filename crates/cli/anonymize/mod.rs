@@ -163,7 +163,8 @@ pub struct Arguments {
     /// stunt-report-2.zip and so on that is not there yet
     #[arg(short, long, value_name = "REPORT")]
     output: Option<PathBuf>,
-    /// What counts as the failure: exit=N, signal=N, stdout~REGEX or stderr~REGEX
+    /// What counts as the failure: exit=N, signal=N, stdout~REGEX, stderr~REGEX, hang=SECONDS (it goes
+    /// on for longer), or oom=SIZE (a process fills more memory; oom alone means 1G)
     #[arg(long, value_name = "CONDITION")]
     fails_if: Option<FailsIf>,
     /// How many seconds the job may take once the failure is known, but for the runs that prove the
@@ -302,7 +303,10 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         return Ok(Outcome::Wrong);
     }
     // Where no file is the program itself, a way without a path is always left.
-    let subject = subject::of(&arguments.subject, arguments.algorithm.weakens())?;
+    let mut subject = subject::of(&arguments.subject, arguments.algorithm.weakens())?;
+    if let Some(fails_if) = arguments.fails_if.clone().or_else(|| subject.fails_if.clone()) {
+        subject.limit_by(&fails_if);
+    }
     let options = arguments.options(&subject)?;
     let print = Print { json: arguments.json, stats: arguments.stats };
     let Answer { archive, text, owner } = match answer(&options, &print, &subject, &output)? {

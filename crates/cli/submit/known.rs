@@ -289,6 +289,12 @@ fn run(
     let confined = Confined::new(&program);
     let mut subject = Subject::of_report(opened, program, words, limits.of_runs())?;
     subject.confine(confined, patience);
+    if let Some(fails_if) = expected.fails_if() {
+        if fails_if.time().is_some_and(|time| time > patience) {
+            return Ok(Here::No(SLOW.to_owned()));
+        }
+        subject.limit_by(fails_if);
+    }
     let contained = containment().iter().all(|(_, there)| *there);
     let loads = report.sources.iter().any(
         |source| matches!(&source.name, SourceName::Environment(name) if variables::loads(name)),
@@ -309,7 +315,7 @@ fn run(
         subject.texts.learn(native.executed());
         run
     };
-    if run.ending == Ending::TimedOut {
+    if run.ending == Ending::TimedOut && !expected.is_limit() {
         return Ok(Here::No(SLOW.to_owned()));
     }
     Ok(match expected.compare(&run, &subject.texts) {

@@ -52,6 +52,7 @@ impl Call {
                     let place = arguments.iter_mut().find(|word| **word == placeholder);
                     *place.ok_or(Refusal::Argument(number))? = vec![Part::Text(text.to_owned())];
                 }
+                SourceName::Member(_) => return Err(Refusal::Folder),
                 SourceName::Environment(name) => {
                     return Err(Refusal::Variable(stunt_report::visible(name)));
                 }

@@ -62,6 +62,9 @@ pub enum Refusal {
         "the double comes through a connection: `stunt replay` can do that, a test of a few lines cannot"
     )]
     Connection,
+    /// The double is a folder.
+    #[error("the double is a folder: `stunt replay` can make one, a test of a few lines cannot")]
+    Folder,
     /// The double is the value of a variable.
     #[error(
         "the double is the value of the variable {0}: a test that sets variables which a report brings could \

@@ -56,7 +56,7 @@ fn main() {
         begun.elapsed().as_secs_f64()
     );
     let begun = Instant::now();
-    let early = again.go_on_before_look(std::slice::from_ref(&bytes), limits);
+    let early = again.go_on_before_look(std::slice::from_ref(&bytes), limits, &|| false);
     println!("prepared: {early}, {:.3} s", begun.elapsed().as_secs_f64());
     let begun = Instant::now();
     let mut before = 0;

@@ -19,6 +19,8 @@ use crate::{
 
 /// How many instructions are run between two looks whether the input was read.
 const STEP: u64 = 50_000;
+/// The same between two looks whether a run is to go on.
+const STRETCH: u64 = 5_000_000;
 
 /// A program at some moment.
 struct Moment {
@@ -57,8 +59,13 @@ impl Again {
     }
 
     /// From now on, inputs of any length are run from before the program can know anything of them. Says
-    /// whether there is such a moment, other than the start.
-    pub fn go_on_before_look(&mut self, inputs: &[Vec<u8>], limits: Limits) -> bool {
+    /// whether there is such a moment, other than the start. Once it is `over`, there is none.
+    pub fn go_on_before_look(
+        &mut self,
+        inputs: &[Vec<u8>],
+        limits: Limits,
+        over: &dyn Fn() -> bool,
+    ) -> bool {
         self.machine.restore_to(&mut self.start.kernel, &mut self.start.symbolic);
         self.machine.kernel().replace_inputs(inputs, true);
         // Copies of all moments would cost as much as the run: it is made twice.
@@ -69,6 +76,7 @@ impl Again {
             let ending = self.machine.run(next);
             if !matches!(ending, Ending::Limit(LimitReached::Instructions))
                 || executed >= limits.instructions
+                || over()
             {
                 return false;
             }
@@ -82,7 +90,7 @@ impl Again {
             let executed = self.machine.kernel().executed();
             let next = Limits { instructions: (executed + STEP).min(last) };
             let ending = self.machine.run(next);
-            if !matches!(ending, Ending::Limit(LimitReached::Instructions)) {
+            if !matches!(ending, Ending::Limit(LimitReached::Instructions)) || over() {
                 return false;
             }
         }
@@ -147,16 +155,51 @@ impl Again {
     /// Runs on an input to the end, or to a limit.
     pub fn run(&mut self, inputs: &[Vec<u8>], limits: Limits) -> Run {
         let begun = Instant::now();
-        let prepared = self.is_prepared(inputs);
+        self.restart(inputs);
+        let ending = self.machine.run(limits);
+        self.machine.left(ending, &self.symbols, begun.elapsed())
+    }
+
+    /// The same, but no further once it is `over`: then there is no run.
+    pub fn run_unless(
+        &mut self,
+        inputs: &[Vec<u8>],
+        limits: Limits,
+        over: &dyn Fn() -> bool,
+    ) -> Option<Run> {
+        let begun = Instant::now();
+        self.restart(inputs);
+        loop {
+            let executed = self.machine.kernel().executed();
+            let next = Limits { instructions: (executed + STRETCH).min(limits.instructions) };
+            let ending = self.machine.run(next);
+            if !matches!(ending, Ending::Limit(LimitReached::Instructions))
+                || next.instructions == limits.instructions
+            {
+                return Some(self.machine.left(ending, &self.symbols, begun.elapsed()));
+            }
+            if over() {
+                return None;
+            }
+        }
+    }
+
+    /// How many instructions a run on such an input has behind it when it begins.
+    pub fn executed_before(&mut self, inputs: &[Vec<u8>]) -> u64 {
+        self.restart(inputs);
+        self.machine.kernel().executed()
+    }
+
+    /// Goes back to where a run on such an input begins.
+    fn restart(&mut self, inputs: &[Vec<u8>]) {
+        let is_prepared = self.is_prepared(inputs);
         let moment = match (&mut self.before, &mut self.early) {
-            (Some((before, _)), _) if prepared => before,
+            (Some((before, _)), _) if is_prepared => before,
             (_, Some(early)) => early,
             (_, None) => &mut self.start,
         };
         self.machine.restore_to(&mut moment.kernel, &mut moment.symbolic);
         self.machine.kernel().replace_inputs(inputs, false);
-        let ending = self.machine.run(limits);
-        self.machine.left(ending, &self.symbols, begun.elapsed())
     }
 
     /// The kernel after the last run.

@@ -32,6 +32,8 @@ pub enum SourceName {
     File,
     /// One of several files, counted from 1: that whose path is `@@2` in the arguments.
     NumberedFile(u32),
+    /// A file of the folder whose path is `@@` in the arguments, counted from 1 in the order of their names.
+    Member(u32),
     /// Standard input.
     Stdin,
     /// An argument, counted from 1.
@@ -55,6 +57,7 @@ impl SourceName {
         match self {
             SourceName::File => "the file".to_owned(),
             SourceName::NumberedFile(number) => format!("file {number}"),
+            SourceName::Member(number) => format!("file {number} of the folder"),
             SourceName::Stdin => "standard input".to_owned(),
             SourceName::Argument(number) => format!("argument {number}"),
             SourceName::Environment(name) => format!("the environment variable {name}"),
@@ -62,10 +65,11 @@ impl SourceName {
         }
     }
 
-    /// What stands for the path of a file in the arguments: `@@`, `@@2`; nothing for others.
+    /// What stands for the path of a file in the arguments, or for that of its folder: `@@`, `@@2`; nothing
+    /// for others.
     pub fn place(&self) -> Option<String> {
         match self {
-            SourceName::File => Some("@@".to_owned()),
+            SourceName::File | SourceName::Member(_) => Some("@@".to_owned()),
             SourceName::NumberedFile(number) => Some(format!("@@{number}")),
             _ => None,
         }
@@ -76,9 +80,14 @@ impl SourceName {
         self.is_file() || *self == SourceName::Stdin
     }
 
-    /// Whether it is the content of a file that the program opens by its path.
+    /// Whether it is the content of a file that the program opens by its path, or finds in its folder.
     pub fn is_file(&self) -> bool {
-        matches!(self, SourceName::File | SourceName::NumberedFile(_))
+        matches!(self, SourceName::File | SourceName::NumberedFile(_) | SourceName::Member(_))
+    }
+
+    /// Whether it is a file of a folder.
+    pub fn is_member(&self) -> bool {
+        matches!(self, SourceName::Member(_))
     }
 
     /// Whether it is an argument or a variable, which ends at its first zero.
@@ -98,6 +107,7 @@ impl SourceName {
             None if text == "file" => Some(SourceName::File),
             None if text == "stdin" => Some(SourceName::Stdin),
             Some(("file", digits)) => from_one(digits).map(SourceName::NumberedFile),
+            Some(("member", digits)) => from_one(digits).map(SourceName::Member),
             Some(("arg", digits)) => from_one(digits).map(SourceName::Argument),
             Some(("socket", digits)) => number(digits).map(SourceName::Socket),
             Some(("env", name)) if !name.is_empty() && !name.contains(['=', '\0']) => {
@@ -108,12 +118,13 @@ impl SourceName {
     }
 }
 
-/// As the file names it: `file`, `file 2`, `stdin`, `arg 2`, `env HOME`, `socket 0`.
+/// As the file names it: `file`, `file 2`, `member 3`, `stdin`, `arg 2`, `env HOME`, `socket 0`.
 impl fmt::Display for SourceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SourceName::File => f.write_str("file"),
             SourceName::NumberedFile(number) => write!(f, "file {number}"),
+            SourceName::Member(number) => write!(f, "member {number}"),
             SourceName::Stdin => f.write_str("stdin"),
             SourceName::Argument(number) => write!(f, "arg {number}"),
             SourceName::Environment(name) => write!(f, "env {name}"),
@@ -133,7 +144,7 @@ impl<'de> Deserialize<'de> for SourceName {
         let text = String::deserialize(deserializer)?;
         SourceName::parse(&text).ok_or_else(|| {
             serde::de::Error::custom(
-                "a source is not one of `file`, `file N`, `stdin`, `arg N`, `env NAME`, `socket N`",
+                "a source is not one of `file`, `file N`, `member N`, `stdin`, `arg N`, `env NAME`, `socket N`",
             )
         })
     }
@@ -186,6 +197,8 @@ impl Source {
         let entry = match &name {
             SourceName::File => format!("{FOLDER}file{ending}"),
             SourceName::NumberedFile(number) => format!("{FOLDER}file{number}{ending}"),
+            // In the order of their names.
+            SourceName::Member(number) => format!("{FOLDER}member{number:02}{ending}"),
             SourceName::Stdin => format!("{FOLDER}stdin"),
             SourceName::Argument(number) => format!("{FOLDER}arg{number}"),
             SourceName::Environment(name) => format!("{FOLDER}env-{}", plain(name)),
@@ -235,6 +248,7 @@ mod tests {
         assert_eq!(entry(SourceName::File, Some("JSON")), "input/file.json");
         assert_eq!(entry(SourceName::File, Some("alice")), "input/file");
         assert_eq!(entry(SourceName::NumberedFile(2), Some("csv")), "input/file2.csv");
+        assert_eq!(entry(SourceName::Member(7), Some("txt")), "input/member07.txt");
         assert_eq!(entry(SourceName::Socket(0), Some("csv")), "input/socket0");
         assert_eq!(entry(SourceName::Stdin, Some("json")), "input/stdin");
         assert_eq!(entry(SourceName::Argument(2), None), "input/arg2");
@@ -279,6 +293,7 @@ mod tests {
             SourceName::Argument(12),
             SourceName::Environment("LC_ALL".to_owned()),
             SourceName::NumberedFile(2),
+            SourceName::Member(3),
             SourceName::Socket(0),
             SourceName::Socket(17),
         ];

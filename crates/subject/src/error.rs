@@ -62,7 +62,7 @@ pub enum Error {
     },
     /// Something is called public that is no input.
     #[error(
-        "--public names `{0}`, which is no input; inputs are file, stdin, argN, env:NAME and socketN"
+        "--public names `{0}`, which is no input; inputs are file, fileN, memberN, stdin, argN, env:NAME and socketN"
     )]
     PublicUnused(String),
     /// The command line has no place for a double that is a file.

@@ -11,7 +11,7 @@ use stunt_path::Original;
 use stunt_report::{Source, SourceName};
 
 use crate::error::Error;
-use crate::subject::Subject;
+use crate::subject::{Subject, scratch_name};
 use crate::user::user;
 
 impl Subject {
@@ -48,7 +48,7 @@ impl Subject {
 
     /// Where the files of a double are, by source.
     pub(crate) fn scratch_files(&self) -> Vec<Option<PathBuf>> {
-        let place = |source: &Source| self.scratch.path().join(source.file_name());
+        let place = |source: &Source| self.scratch.path().join(scratch_name(source));
         self.sources.iter().map(|it| it.name.is_file().then(|| place(it))).collect()
     }
 
@@ -66,7 +66,7 @@ impl Subject {
         let all = self.sources.iter().zip(files).zip(&self.public);
         let inputs = all.map(|((source, file), public)| {
             let place = match &source.name {
-                SourceName::File | SourceName::NumberedFile(_) => {
+                SourceName::File | SourceName::NumberedFile(_) | SourceName::Member(_) => {
                     let path = file.as_deref().unwrap_or(Path::new(""));
                     stunt_path::Source::File(path.as_os_str().as_bytes().to_vec())
                 }

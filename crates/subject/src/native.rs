@@ -11,7 +11,7 @@ use stunt_path::InputNames;
 use stunt_report::{Connection, SourceName, Way};
 
 use crate::error::Error;
-use crate::subject::Subject;
+use crate::subject::{Subject, scratch_name};
 
 impl Subject {
     /// Who runs it natively: what runs need lies in the subject's own folder.
@@ -32,7 +32,7 @@ impl Subject {
         let mut files = Vec::new();
         for (source, bytes) in self.sources.iter().zip(double) {
             let is_file = source.name.is_file();
-            let file = is_file.then(|| self.scratch.write(source.file_name(), bytes));
+            let file = is_file.then(|| self.scratch.write(&scratch_name(source), bytes));
             files.push(file.transpose()?);
         }
         Ok(self.command(&files, Some(double)))
@@ -72,7 +72,11 @@ impl Subject {
         debug_assert!(self.can_be_given(input), "arguments end at a zero");
         let (mut files, mut places) = (Vec::new(), Vec::new());
         for (source, bytes) in self.sources.iter().zip(input) {
-            places.push(source.name.is_file().then(|| PathBuf::from(Command::place(files.len()))));
+            places.push(source.name.is_file().then(|| match source.name.is_member() {
+                // The run's own folder has nothing else in it.
+                true => Command::own_folder().join(source.file_name()),
+                false => PathBuf::from(Command::place(files.len())),
+            }));
             if source.name.is_file() {
                 let (name, bytes) = (source.file_name().into(), bytes.as_slice().into());
                 files.push(InputFile { name, bytes });
@@ -89,12 +93,14 @@ impl Subject {
     pub(crate) fn command(&self, files: &[Option<PathBuf>], double: Option<&[Vec<u8>]>) -> Command {
         let mut command = Command::new(&self.program);
         command.name = Some(self.words[0].clone());
-        let places = self
-            .sources
-            .iter()
-            .zip(files)
-            .filter_map(|(source, file)| Some((source.name.place()?, file.as_deref()?)));
-        let places: Vec<(String, &Path)> = places.collect();
+        let places = self.sources.iter().zip(files).filter_map(|(source, file)| {
+            let (place, file) = (source.name.place()?, file.as_deref()?);
+            let is_member = source.name.is_member();
+            Some((place, if is_member { file.parent()? } else { file }))
+        });
+        let mut places: Vec<(String, &Path)> = places.collect();
+        // A folder has one place, however many files are in it.
+        places.dedup_by(|(place, _), (kept, _)| place == kept);
         command.arguments = self.words[1..].iter().map(|word| placed(word, &places)).collect();
         let mut environment = environment();
         if let Some(confined) = &self.confined {
@@ -118,7 +124,7 @@ impl Subject {
         let bytes = double.or(original.as_deref()).unwrap_or_default();
         for (source, bytes) in self.sources.iter().zip(bytes) {
             match &source.name {
-                SourceName::File | SourceName::NumberedFile(_) => {}
+                SourceName::File | SourceName::NumberedFile(_) | SourceName::Member(_) => {}
                 SourceName::Stdin => command.stdin = Stdin::Bytes(bytes.as_slice().into()),
                 SourceName::Argument(number) => {
                     command.arguments[*number as usize - 1] = OsString::from_vec(bytes.clone());
@@ -134,6 +140,8 @@ impl Subject {
         command.environment = environment.into_iter().collect();
         command.folder.clone_from(&self.folder);
         command.time = self.limits.timeout;
+        command.own_time = self.limits.own_time;
+        command.memory = self.limits.native_memory.unwrap_or(command.memory);
         command.scripts = self.script;
         command.inputs = self.input_names();
         command

@@ -58,6 +58,7 @@ impl Public {
         let own = match name {
             SourceName::File => "file".to_owned(),
             SourceName::NumberedFile(number) => format!("file{number}"),
+            SourceName::Member(number) => format!("member{number}"),
             SourceName::Stdin => "stdin".to_owned(),
             SourceName::Argument(number) => format!("arg{number}"),
             SourceName::Environment(name) => format!("env:{name}"),

@@ -112,13 +112,16 @@ impl Scratch {
         Err(Error::TooManyFolders(parent))
     }
 
-    /// Writes a file in it, for the user alone.
+    /// Writes a file in it, or in a folder of it, for the user alone.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
         let path = self.path.join(name);
         let write = || {
+            if let Some(folder) = path.parent().filter(|folder| *folder != self.path) {
+                fs::DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
+            }
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(true).mode(0o600);
             options.open(&path)?.write_all(bytes)

@@ -27,18 +27,24 @@ pub const PLACE: &str = "@@";
 pub struct RunLimits {
     /// How long a native run may take.
     pub timeout: Duration,
+    /// Whether the time of a native run is the program's own, however busy the host is.
+    pub own_time: bool,
     /// How long a run in the machine may take.
     pub machine_timeout: Duration,
     /// How much memory a run in the machine may use, in bytes.
     pub memory: u64,
+    /// How much memory each process of a native run may fill, if it is not the usual.
+    pub native_memory: Option<u64>,
 }
 
 impl Default for RunLimits {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(10),
+            own_time: false,
             machine_timeout: Duration::from_secs(600),
             memory: 4 << 30,
+            native_memory: None,
         }
     }
 }
@@ -231,6 +237,14 @@ impl Subject {
         (self.limits.timeout, self.limits.machine_timeout) = (most, most);
     }
 
+    /// What counts as the failure may be a limit that a run reaches: then runs have that limit.
+    pub fn limit_by(&mut self, fails_if: &FailsIf) {
+        if let Some(time) = fails_if.time() {
+            (self.limits.timeout, self.limits.own_time) = (time, true);
+        }
+        self.limits.native_memory = fails_if.memory().or(self.limits.native_memory);
+    }
+
     /// A file that the program reads and that is no input, as it was.
     pub fn add_beside(&mut self, path: PathBuf, bytes: Arc<[u8]>) {
         self.beside.push((path, bytes));
@@ -275,7 +289,7 @@ impl Subject {
     /// They cannot be written.
     pub fn keep(&mut self, double: &[Vec<u8>]) -> Result<&Path, Error> {
         for (source, bytes) in self.sources.iter().zip(double) {
-            self.scratch.write(source.file_name(), bytes)?;
+            self.scratch.write(&scratch_name(source), bytes)?;
         }
         self.scratch.keep();
         Ok(self.scratch.path())
@@ -310,6 +324,13 @@ impl Subject {
     pub fn memory(&self) -> u64 {
         self.limits.memory
     }
+}
+
+/// Where a double of a source lies in the scratch folder. Files of a folder have one of their own, in which
+/// nothing else is.
+pub(crate) fn scratch_name(source: &Source) -> String {
+    let folder = if source.name.is_member() { "folder/" } else { "" };
+    format!("{folder}{}", source.file_name())
 }
 
 /// What is executed, if nothing is in between.

@@ -72,6 +72,7 @@ impl Failing {
             if job.failure_of(&run).as_ref() == Some(&self.failure) {
                 return Ok(true);
             }
+            self.harmless_time.set(self.harmless_time.get().max(run.duration));
         }
         Ok(false)
     }

@@ -3,6 +3,7 @@
 mod control;
 mod plain;
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use stunt_machine::symbolic::Relaxations;
@@ -35,6 +36,8 @@ pub(crate) struct Failing {
     pub(crate) plain: Option<Outward>,
     /// Harmless inputs fail in the same way.
     pub(crate) any_fails: bool,
+    /// How long a native run on one takes that does not.
+    pub(crate) harmless_time: Cell<Duration>,
     /// How long following it took.
     pub(crate) trace_seconds: f64,
 }
@@ -56,6 +59,7 @@ impl Failing {
                 native_time: Duration::ZERO,
                 plain: None,
                 any_fails: false,
+                harmless_time: Cell::default(),
                 trace_seconds,
             },
             None => Self { trace_seconds, ..natively(job)? },
@@ -133,6 +137,7 @@ fn natively(job: &Job<'_>) -> Result<Failing, Error> {
         native_time,
         plain: None,
         any_fails: false,
+        harmless_time: Cell::default(),
         trace_seconds: 0.0,
     };
     failing.plain = failing.seen_plainly(job, ending)?;

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use stunt_machine::linux::Limits;
 use stunt_machine::symbolic::{Relaxations, Symbolic};
@@ -40,11 +41,19 @@ pub(crate) struct MachineOracle<'a> {
     /// The lengths that were new lately, and how often they came.
     strangers: (Vec<usize>, usize),
     runs: u64,
+    /// How long the first run on the original may take.
+    most: Duration,
 }
 
 impl<'a> MachineOracle<'a> {
-    /// A program that fails in this way. Nothing if its inputs cannot be replaced.
-    pub(crate) fn new(job: &Job<'a>, failing: &'a Failing) -> Result<Option<Self>, Error> {
+    /// A program that fails in this way. Nothing if its inputs cannot be replaced, and nothing if the
+    /// machine cannot be prepared within this time.
+    pub(crate) fn new(
+        job: &Job<'a>,
+        failing: &'a Failing,
+        most: Duration,
+    ) -> Result<Option<Self>, Error> {
+        let begun = Instant::now();
         let (subject, fails_if) = (job.subject, job.fails_if.clone());
         let symbols = Arc::new(Symbols::of_host());
         let width = thread::available_parallelism().map_or(1, usize::from);
@@ -58,9 +67,13 @@ impl<'a> MachineOracle<'a> {
         let Some(mut first) = Again::new(machine, symbols) else { return Ok(None) };
         // Runtimes take long until they look at anything; most of what a program does may be before that.
         let limits = Limits { instructions: MOST_INSTRUCTIONS };
-        let early =
-            subject.is_managed() && first.go_on_before_look(&subject.original.reveal(), limits);
-        debug!(early, "the machine is prepared");
+        let over = || begun.elapsed() > most;
+        let early = subject.is_managed()
+            && first.go_on_before_look(&subject.original.reveal(), limits, &over);
+        debug!(early, over = over(), "the machine is prepared");
+        if over() {
+            return Ok(None);
+        }
         let mut machines: Vec<Again> = (1..width).map(|_| first.twin()).collect();
         machines.push(first);
         Ok(Some(Self {
@@ -71,6 +84,7 @@ impl<'a> MachineOracle<'a> {
             limits,
             strangers: (Vec::new(), 0),
             runs: 0,
+            most: most.saturating_sub(begun.elapsed()),
         }))
     }
 
@@ -134,10 +148,17 @@ impl Runner for MachineOracle<'_> {
     }
 
     fn agrees(&mut self) -> Result<bool, Broken> {
-        let original = self.subject.original.reveal();
-        self.machines[0].run(&original, self.limits);
-        let most = (PATIENCE * self.machines[0].kernel().executed()).max(LEAST_INSTRUCTIONS);
-        self.limits = Limits { instructions: most.min(MOST_INSTRUCTIONS) };
+        let (original, begun) = (self.subject.original.reveal(), Instant::now());
+        let machine = &mut self.machines[0];
+        let before = machine.executed_before(&original);
+        let over = || begun.elapsed() > self.most;
+        if machine.run_unless(&original, self.limits, &over).is_none() {
+            return Ok(false);
+        }
+        // What a runtime does until it looks at the input says nothing about how long it may take then.
+        let own = machine.kernel().executed().saturating_sub(before);
+        let most = before + (PATIENCE * own).max(LEAST_INSTRUCTIONS);
+        self.limits = Limits { instructions: most.min(before + MOST_INSTRUCTIONS) };
         Ok(self.fails(&vec![original; STRANGERS + 1])?.iter().all(|&fails| fails))
     }
 }

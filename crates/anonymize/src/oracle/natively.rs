@@ -45,7 +45,12 @@ impl<'a> NativeOracle<'a> {
     /// A program that fails in this way.
     pub(crate) fn new(job: &Job<'a>, failing: &'a Failing) -> Self {
         let (subject, fails_if) = (job.subject, job.fails_if.clone());
-        let time = (failing.native_time * PATIENCE).max(LEAST_TIME).min(subject.timeout());
+        // What does not end takes all the time that it gets: candidates get what is long for this program.
+        let usual = match fails_if.as_ref().and_then(FailsIf::time) {
+            Some(_) => failing.harmless_time.get(),
+            None => failing.native_time,
+        };
+        let time = (usual * PATIENCE).max(LEAST_TIME).min(subject.timeout());
         // What fails now and then may do so by what it drew before it looked at its input.
         let always = failing.share.runs > 0 && failing.share.value() >= 1.0;
         Self {

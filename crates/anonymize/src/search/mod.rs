@@ -404,7 +404,7 @@ impl<'a, T: Target> Search<'a, T> {
         if matches!(self.conditions.way, Way::Alone(_)) {
             return Ok(None);
         }
-        let machine = self.target.in_machine()?;
+        let machine = self.target.in_machine(self.time())?;
         info!(agrees = machine.is_some(), "candidates are run in the machine");
         Ok(machine)
     }
@@ -426,7 +426,8 @@ impl<'a, T: Target> Search<'a, T> {
             return Ok(native);
         }
         // What the machine cannot do is no reason to stop: the host can.
-        let Ok(Some(mut machine)) = self.target.in_machine() else { return Ok(native) };
+        let most = self.time().mul_f64(PREPARING);
+        let Ok(Some(mut machine)) = self.target.in_machine(most) else { return Ok(native) };
         let in_machine = pace(self.target.original(), &mut *machine)?;
         info!(?natively, ?in_machine, "a run takes, natively and in the machine");
         self.natively.set(Some(in_machine >= natively));
@@ -470,6 +471,9 @@ const INTERPRETED: &str = "a runtime interprets it, and what is left of the inpu
 /// A program that takes less, among many runs, is run natively without another look: to prepare the machine
 /// takes two runs of it from the start, each of which takes as long as many native ones.
 const QUICK: Duration = Duration::from_millis(60);
+
+/// The part of the time that may go into preparing the machine for a program that can be run natively as well.
+const PREPARING: f64 = 0.15;
 
 /// Doubles that were drawn and did not fail make the set smaller from which the last one comes; by how much is
 /// estimated by their number.
