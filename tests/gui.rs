@@ -76,6 +76,15 @@ fn a_session_becomes_a_double_and_a_test() {
     place.write("fixed.html", fixed.as_bytes());
     run(&["gui", "replay", "report.zip", "--headless", "--page", "fixed.html"], 1);
 
+    // The commands for programs know a recording, and a report about one.
+    let told = run(&["anonymize", "recording.json", "-o", "same.zip", "--time", "15", "--json"], 0);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!((&told["steps"]["after"], &told["failure"]["words"]), (&4.into(), &words.into()));
+    assert!(run(&["replay", "same.zip", "--page", page], 0).contains("fails as the report says"));
+    run(&["replay", "same.zip", "--page", "fixed.html", "--bisect"], 0);
+    run(&["replay", "same.zip", "--page", page, "--bisect"], 1);
+    run(&["replay", "same.zip", "--bisect"], 125);
+
     let flow = run(&["gui", "export", "report.zip", "--as", "recorder"], 0);
     place.write("flow.json", flow.as_bytes());
     run(&["gui", "import", "flow.json", "-o", "again.json"], 0);
@@ -91,6 +100,22 @@ fn a_session_becomes_a_double_and_a_test() {
     place.write("script.py", script.as_bytes());
     let compiled = place.in_bash("python3 -m py_compile script.py");
     assert!(compiled.status.success(), "{}", text(&compiled.stderr));
+    place.nothing_is_left();
+}
+
+#[test]
+fn the_demo_shows_what_is_left_of_a_session() {
+    let place = Place::new("gui-demo");
+    let output = place.stunt(&["demo", "--gui", "--seed", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    let (before, after) = shown.split_once("This is left").expect("both parts");
+    assert!(before.contains("Anneliese Brandt") && before.contains("12. type"), "{shown}");
+    for private in ["Anneliese", "Brandt", "Tomasz", "knee", "sleep"] {
+        assert!(!after.contains(private), "{shown}");
+    }
+    assert!(after.contains("3. type") && !after.contains("\n     4. "), "{shown}");
+    assert!(after.contains("in 3 of 3 replays by the player"), "{shown}");
     place.nothing_is_left();
 }
 

@@ -19,6 +19,7 @@ use stunt_terms::smtlib;
 
 use crate::anonymize::{self, refused};
 use crate::graph_text::{self, Style};
+use crate::gui;
 use crate::outcome::{self, Outcome};
 use crate::progress::Progress;
 use crate::{demo_program, inspect, view};
@@ -50,12 +51,18 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "json")]
     explain: bool,
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "gui")]
     json: bool,
+    /// A page in a browser instead, that fails after some clicks and words
+    #[arg(long)]
+    gui: bool,
 }
 
 /// Runs the demo.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
+    if arguments.gui {
+        return gui::demo(arguments.seed);
+    }
     let scratch = Scratch::new()?;
     let file = scratch.write("records.csv", RECORDS.as_bytes())?;
     let own = std::env::current_exe().context("stunt does not find its own file")?;
@@ -227,7 +234,7 @@ fn kinds_of_tests(found: &Found) -> Vec<String> {
 }
 
 /// The words in lines that fit a terminal.
-fn wrapped(words: &str) -> String {
+pub fn wrapped(words: &str) -> String {
     let (mut text, mut width) = (String::new(), 0);
     for word in words.split(' ') {
         let length = word.chars().count();

@@ -23,7 +23,7 @@ use crate::consent::{Runs, agree, announce};
 use crate::outcome::{self, Outcome, Step};
 use crate::subject::Limits;
 use crate::walk::{Pace, walk};
-use crate::{bisect, inspect, ticket, variables};
+use crate::{bisect, gui, inspect, ticket, variables};
 
 /// Flags of `stunt replay`.
 #[derive(clap::Args)]
@@ -79,6 +79,9 @@ pub struct Arguments {
     /// Do not ask before the program that the report names is run, or one is run uncontained
     #[arg(long)]
     yes: bool,
+    /// A report about a user interface: where the page is, an address or a file
+    #[arg(long, value_name = "PAGE", conflicts_with_all = ["machine", "uncontained", "until", "env"])]
+    page: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -96,6 +99,17 @@ impl Arguments {
         let walks = self.step || self.delay.is_some() || self.until.is_some();
         let delay = self.delay.map(Duration::from_millis);
         walks.then(|| Pace { step: self.step, delay, until: self.until.clone() })
+    }
+
+    /// What is wished of a user interface.
+    fn wished(&self) -> gui::Wished<'_> {
+        gui::Wished {
+            page: self.page.as_deref(),
+            delay: self.delay.unwrap_or_default(),
+            step: self.step,
+            yes: self.yes,
+            json: self.json,
+        }
     }
 
     /// Where the program runs. Whoever cannot be contained is closed into the machine.
@@ -169,6 +183,16 @@ pub fn open(report: &Path) -> Result<Opened> {
 
 fn replay(arguments: &Arguments) -> Result<Verdict> {
     let opened = open(&arguments.report)?;
+    if let Some(result) = gui::replay_if_interface(&opened, &arguments.wished()) {
+        return result.map(|outcome| match outcome {
+            Outcome::Done => Verdict::Same,
+            Outcome::NotAsReported => Verdict::Other,
+            other => Verdict::Untried(other),
+        });
+    }
+    if arguments.page.is_some() {
+        bail!("this is a report about a program, and has no page; the program comes after --");
+    }
     let report = &opened.report;
     let expected = Expected::of(report)?;
     let runs = arguments.runs(report);

@@ -71,7 +71,8 @@ pub struct Arguments {
     #[command(flatten)]
     limits: Limits,
     /// An incident, in place of a program and its input: its name, the first letters of it, `last`,
-    /// or its folder, with a / in it, which must be yours and closed to others
+    /// or its folder, with a / in it, which must be yours and closed to others; or the recording of a user
+    /// interface, a file
     #[arg(value_name = "INCIDENT", conflicts_with_all = [
         "input", "symbolic_arg", "symbolic_env", "client", "server", "command"
     ])]

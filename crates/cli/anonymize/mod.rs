@@ -22,6 +22,7 @@ use stunt_report::{store_archive, visible};
 use stunt_subject::{FailsIf, Stopped, Subject, whole};
 
 use crate::explain;
+use crate::gui;
 use crate::hints::{self, Hint};
 use crate::incident;
 use crate::outcome::{self, Outcome};
@@ -291,6 +292,13 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     if let Some(unknown) = arguments.without.iter().find(|it| !parts().any(|(name, _)| name == *it))
     {
         bail!("there is no `{unknown}` to do without; --without list says what there is");
+    }
+    if let Some(path) = arguments.subject.incident().map(Path::new) {
+        let (time, seed, json) = (arguments.time, arguments.seed, arguments.json);
+        let asked = gui::Asked { output: arguments.output.clone(), time, seed, json };
+        if let Some(result) = gui::anonymize_if_recording(path, asked) {
+            return result;
+        }
     }
     let incident = arguments.subject.incident().map(incident_of).transpose()?;
     let output = match (&arguments.output, &incident) {

@@ -13,6 +13,11 @@ use stunt_report::visible;
 use super::{Choice, address, recording, report, searching};
 use crate::outcome::{self, Outcome};
 
+/// How many seconds it takes, about, if nothing is said,
+const TIME: f64 = 60.0;
+/// and how many replays.
+const TRIALS: u64 = 20_000;
+
 /// How steps are minimised.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Way {
@@ -41,10 +46,10 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "gui")]
     algorithm: Way,
     /// How many seconds it may take, about
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = TIME)]
     time: f64,
     /// How many replays minimising the steps may take
-    #[arg(long, value_name = "COUNT", default_value_t = 20_000)]
+    #[arg(long, value_name = "COUNT", default_value_t = TRIALS)]
     trials: u64,
     /// A number that makes the run repeatable: for tests only, for the double can be drawn again by who knows it
     #[arg(long, value_name = "NUMBER")]
@@ -54,6 +59,23 @@ pub struct Arguments {
     json: bool,
     #[command(flatten)]
     choice: Choice,
+}
+
+impl Arguments {
+    /// What `stunt anonymize RECORDING` asks for.
+    pub(super) fn plain(recording: PathBuf, asked: super::Asked) -> Self {
+        Self {
+            recording,
+            output: asked.output.unwrap_or_else(|| PathBuf::from("stunt-report.zip")),
+            page: None,
+            algorithm: Way::Gui,
+            time: asked.time.map_or(TIME, |seconds| seconds as f64),
+            trials: TRIALS,
+            seed: asked.seed,
+            json: asked.json,
+            choice: Choice::default(),
+        }
+    }
 }
 
 /// Runs the command.
@@ -90,8 +112,8 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
     });
     let double = match double {
         Ok(double) => double,
-        Err(NoDouble::Unproved) => {
-            eprintln!("stunt: {}.", NoDouble::Unproved);
+        Err(error @ (NoDouble::Unproved | NoDouble::NoTime)) => {
+            eprintln!("stunt: {error}.");
             return Ok(Outcome::Unproved);
         }
         Err(error) => return Err(error.into()),

@@ -3,6 +3,7 @@
 //! One file for each. A recording is an original: it is written for its owner alone, and nothing of it is printed.
 
 mod anonymize;
+mod demo;
 mod record;
 mod replay;
 mod report;
@@ -45,7 +46,7 @@ enum Command {
 }
 
 /// Which browser.
-#[derive(clap::Args)]
+#[derive(Default, clap::Args)]
 struct Choice {
     /// The browser to use: Chromium, or one of its kind
     #[arg(long, value_name = "PROGRAM", env = "STUNT_CHROMIUM")]
@@ -67,6 +68,51 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         Command::Record(arguments) => record::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
     }
+}
+
+/// What `stunt anonymize` was asked, as far as it concerns a recording.
+pub struct Asked {
+    /// Where the report goes.
+    pub output: Option<PathBuf>,
+    /// How many seconds it may take.
+    pub time: Option<u64>,
+    /// Makes it repeatable.
+    pub seed: Option<u64>,
+    /// Whether JSON is printed.
+    pub json: bool,
+}
+
+/// `stunt anonymize RECORDING`; nothing if that is no recording.
+pub fn anonymize_if_recording(path: &Path, asked: Asked) -> Option<Result<Outcome>> {
+    let is_one =
+        path.is_file() && std::fs::read(path).is_ok_and(|bytes| Recording::read(&bytes).is_ok());
+    is_one.then(|| anonymize::run(&anonymize::Arguments::plain(path.to_owned(), asked)))
+}
+
+/// What `stunt replay` was asked, as far as it concerns a report about a user interface.
+pub struct Wished<'a> {
+    /// Where the page is.
+    pub page: Option<&'a str>,
+    /// Milliseconds before each step.
+    pub delay: u64,
+    /// Enter before each step.
+    pub step: bool,
+    /// Whether a stranger's address is opened without a question.
+    pub yes: bool,
+    /// Whether JSON is printed.
+    pub json: bool,
+}
+
+/// `stunt replay REPORT`; nothing if it is about a program.
+pub fn replay_if_interface(opened: &Opened, wished: &Wished<'_>) -> Option<Result<Outcome>> {
+    let [double] = &opened.doubles[..] else { return None };
+    let recording = Recording::read(double).ok()?;
+    Some(replay::play(&replay::Arguments::plain(wished), opened, &recording))
+}
+
+/// `stunt demo --gui`.
+pub fn demo(seed: Option<u64>) -> Result<Outcome> {
+    demo::run(seed)
 }
 
 /// Does what Ctrl-C ends with what there is by then.

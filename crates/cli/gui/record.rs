@@ -32,6 +32,9 @@ pub struct Arguments {
     /// Do what this file says, and end
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
+    /// An error that the page writes to the console is a failure, too: what some frameworks make of exceptions
+    #[arg(long)]
+    console: bool,
     #[command(flatten)]
     choice: Choice,
 }
@@ -61,7 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         ),
     };
     let browser = Browser::start(look, arguments.choice.browser.as_deref())?;
-    let mut session = Session::open(&browser, &url)?;
+    let mut session = Session::open(&browser, &url, arguments.console)?;
     let recording = if let Some(lines) = lines {
         if let Err(number) = session.perform(&lines)? {
             bail!("action {} of the script has no widget on the page", number + 1);

@@ -10,10 +10,10 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use serde_json::json;
 use stunt_gui::chromium::{Browser, Error, Look, Tab};
-use stunt_gui::{End, Manner, PageFailure, Plan, walk};
-use stunt_report::{steps, visible};
+use stunt_gui::{End, Manner, PageFailure, Plan, Recording, walk};
+use stunt_report::{Opened, steps, visible};
 
-use super::{Choice, address, reported};
+use super::{Choice, Wished, address, reported};
 use crate::outcome::{self, Outcome};
 use crate::submit::terminal::{self, Answer};
 
@@ -56,9 +56,35 @@ pub struct Arguments {
     choice: Choice,
 }
 
+impl Arguments {
+    /// What `stunt replay REPORT` asks for.
+    pub(super) fn plain(wished: &Wished<'_>) -> Self {
+        Self {
+            report: PathBuf::new(),
+            page: wished.page.map(str::to_owned),
+            delay: wished.delay,
+            step: wished.step,
+            until: None,
+            headless: false,
+            yes: wished.yes,
+            json: wished.json,
+            choice: Choice::default(),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(arguments: &Arguments) -> Result<Outcome> {
     let (opened, recording) = reported(&arguments.report)?;
+    play(arguments, &opened, &recording)
+}
+
+/// Does what a report says in a browser.
+pub(super) fn play(
+    arguments: &Arguments,
+    opened: &Opened,
+    recording: &Recording,
+) -> Result<Outcome> {
     let url = match &arguments.page {
         Some(page) => Some(address(page)?),
         None if recording.is_local() => bail!(
@@ -82,6 +108,7 @@ pub fn run(arguments: &Arguments) -> Result<Outcome> {
         manner: Manner::Trusted,
         time: TIME,
         stop: false,
+        afterwards: recording.afterwards(),
     };
     let browser = Browser::start(look, arguments.choice.browser.as_deref())?;
     let mut before = |number: usize, tab: &mut Tab| {

@@ -1,6 +1,6 @@
 //! From a recording that fails to a double: fewest steps, plain surroundings, other texts, and what that tells.
 //!
-//! 1. the steps that the failure needs (`minimise`, or GAUDI's way);
+//! 1. the steps that the failure needs (`minimise`, or GAUDI's way), at the plainest `pace` at which it fails;
 //! 2. time, chance, the window, stored things and answers of the network become plain (`plain`);
 //! 3. texts are reduced, then weakened and drawn anew, with the browser as the oracle; a chosen value becomes
 //!    another one of the list;
@@ -11,34 +11,35 @@
 //! What always holds: what is handed out was seen to fail in the same way as it is.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rand::RngCore;
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
-use stunt_leakage::Bits;
-use stunt_path::Original;
-use stunt_reduce::{Broken, reduce};
-use stunt_search::weaken::{Lengths, Limits, Readable, blackbox, length_bits};
+use stunt_reduce::Broken;
+use stunt_search::weaken::length_bits;
 use tracing::info;
 
-use crate::case::{Case, NoCase, Steps, Texts};
+use crate::case::{Case, NoCase, Steps};
 use crate::claim::{Claim, rendered};
 use crate::describe::{Described, describe};
 use crate::failure::PageFailure;
-use crate::leaves::{Leaf, Written, bytes_of, filled, leaves};
+use crate::leaves::{Written, bytes_of};
 use crate::minimise::{Budget, Checked, Minimised};
+use crate::pace::{PACE_BITS, PACES, Pace};
 use crate::plain::{Stays, bare, plain};
 use crate::recording::{Recording, Step};
 use crate::replay::Manner;
+use crate::texts::{TextsFound, Until, remains};
 use crate::{gaudi, minimise};
 
 /// A double is replayed so often by the player at the end,
 const PROOFS: usize = 3;
 /// and so often by trusted input.
 const TRUSTED_PROOFS: usize = 2;
+/// Texts are drawn anew at most so often because a step went.
+const MOST_DRAWS: usize = 2;
 /// The most options of a list that are tried.
 const MOST_OPTIONS: usize = 12;
 
@@ -94,6 +95,11 @@ pub enum NoDouble {
         "no double could be proved: it does not fail again in the same way. Nothing is handed out"
     )]
     Unproved,
+    /// What is left to find was not looked at, and so the original's words are still there.
+    #[error(
+        "there was no time to find other texts than the original's: give it more with --time. Nothing is handed out"
+    )]
+    NoTime,
 }
 
 impl From<Broken> for NoDouble {
@@ -131,14 +137,6 @@ pub struct Double {
     pub took: Duration,
 }
 
-/// The text of a recording at work: its leaves, and what they tell.
-struct TextsFound {
-    recording: Recording,
-    leaves: Vec<Leaf>,
-    bits: Option<Bits>,
-    figures: Vec<Vec<f64>>,
-}
-
 /// Makes a double.
 ///
 /// # Errors
@@ -153,7 +151,8 @@ pub fn anonymize(
     let over = || settings.cancel.load(Ordering::Relaxed) || begun.elapsed() >= settings.time;
     let budget = Budget { trials: settings.trials, over: &over };
     (settings.stage)("Minimising the steps");
-    let all = bare(original);
+    let bare = bare(original);
+    let (pace, all) = first_pace(case, &bare, &PACES)?.ok_or(NoDouble::Unproved)?;
     let (count, mut tester) = (all.actions().len(), Steps { case, recording: &all });
     let needs = original.needs();
     let minimise_steps = |tester: &mut Steps<'_>| match settings.algorithm {
@@ -173,14 +172,20 @@ pub fn anonymize(
     }
     let minimising = begun.elapsed();
     info!(before = count, after = minimised.steps.len(), trials = minimised.trials, "minimised");
-    let few = all.with_actions(&minimised.steps);
 
     (settings.stage)("Making what is left plain");
-    let (plain, stays) = plain(case, &few)?;
+    let few = bare.with_actions(&minimised.steps);
+    let easier: Vec<Pace> = PACES.into_iter().take_while(|it| *it != pace).collect();
+    let (pace, few) = match first_pace(case, &few, &easier)? {
+        Some(found) => found,
+        None => (pace, pace.of(&few)),
+    };
+    let (plain, mut stays) = plain(case, &few)?;
     info!(stay = stays.len(), "plain");
     (settings.stage)("Looking for other texts");
     let (chosen, options) = other_options(case, &plain, rng)?;
-    let reduced = reduced(case, &chosen, begun, settings)?;
+    let until = Until { begun, settings };
+    let reduced = until.reduced(case, &chosen)?;
     // With less around it, a step may have become needless.
     let mut tester = Steps { case, recording: &reduced };
     let again = Budget { trials: settings.trials.max(64), over: &|| false };
@@ -194,8 +199,31 @@ pub fn anonymize(
         minimised.checked = Checked::OneMinimal;
     }
     minimised.steps = left.steps.iter().map(|&at| minimised.steps[at]).collect();
+    stays.extend(pace.stays(&reduced));
 
-    let texts = drawn(case, &reduced, begun, settings, rng)?;
+    let mut texts = until.drawn(case, &reduced, rng)?;
+    // With another text, a step may be one that nobody can do: it goes, and the text is drawn once more for those that
+    // are left, so that what is said of it is true of them.
+    let mut options = options;
+    for _ in 0..MOST_DRAWS {
+        let tried = case.fails(std::slice::from_ref(&texts.recording))?;
+        let ids = |done: &u64| texts.recording.actions().iter().position(|it| it["id"] == *done);
+        let Some(done) = tried.into_iter().next().flatten() else { break };
+        let done: Vec<usize> = done.iter().filter_map(ids).collect();
+        if done.len() == texts.recording.actions().len() {
+            break;
+        }
+        let fewer = texts.recording.with_actions(&done);
+        if case.fails(std::slice::from_ref(&fewer))?[0].is_none() {
+            break;
+        }
+        options = done.iter().map(|&at| options[at]).collect();
+        minimised.steps = done.iter().map(|&at| minimised.steps[at]).collect();
+        texts = until.drawn(case, &fewer, rng)?;
+    }
+    if until.is_over() && remains(&few, &texts.recording) {
+        return Err(NoDouble::NoTime);
+    }
     (settings.stage)("Proving the double");
     let recording = renumbered(&texts.recording);
     let described = describe(case, &recording)?;
@@ -215,10 +243,11 @@ pub fn anonymize(
     let trusted = proofs(&double, Manner::Trusted, TRUSTED_PROOFS)?;
     let proved = [(seen.len(), PROOFS), (trusted.len(), TRUSTED_PROOFS)];
     double.value_mut()["failure"] = failure.write(failure.after);
+    double.set_afterwards(case.afterwards);
 
     let double = double.placeless();
     let mut claim = Claim::new(&double, &described, &stays);
-    claim.steps += options.iter().sum::<f64>();
+    claim.steps += PACE_BITS + options.iter().sum::<f64>();
     claim.texts = texts.bits;
     let lengths = texts.leaves.iter().filter_map(|leaf| bytes_of(&double, leaf)).map(|it| it.len());
     // A text that became empty still says so; those of steps are looked for by their fields.
@@ -239,6 +268,21 @@ pub fn anonymize(
         minimising,
         took: begun.elapsed(),
     })
+}
+
+/// The first of these paces at which it fails, and the recording at it.
+fn first_pace(
+    case: &Case<'_>,
+    recording: &Recording,
+    paces: &[Pace],
+) -> Result<Option<(Pace, Recording)>, NoDouble> {
+    for &pace in paces {
+        let paced = pace.of(recording);
+        if case.fails(std::slice::from_ref(&paced))?[0].is_some() {
+            return Ok(Some((pace, paced)));
+        }
+    }
+    Ok(None)
 }
 
 /// Of each chosen value, another one with which it fails as well; and what the choice tells.
@@ -289,100 +333,18 @@ fn other_options(
     Ok((current, bits))
 }
 
-/// The texts as short and plain as they can be.
-fn reduced(
-    case: &Case<'_>,
-    recording: &Recording,
-    begun: Instant,
-    settings: Settings<'_>,
-) -> Result<Recording, NoDouble> {
-    let leaves = leaves(recording);
-    let input: Vec<Vec<u8>> = leaves.iter().filter_map(|leaf| bytes_of(recording, leaf)).collect();
-    if input.is_empty() {
-        return Ok(recording.clone());
-    }
-    let until = Instant::now() + settings.time.saturating_sub(begun.elapsed()) / 2;
-    let over = || Instant::now() >= until || settings.cancel.load(Ordering::Relaxed);
-    let trials = Arc::new(AtomicU64::new(0));
-    let mut oracle = Texts { case, recording, leaves: &leaves, until: None, trials };
-    let may = vec![true; input.len()];
-    let budget = stunt_reduce::Budget { runs: 1 << 14, over: &over, without: &[] };
-    let reduced = reduce(&input, &may, &mut oracle, budget)?;
-    let bytes = |all: &[Vec<u8>]| all.iter().map(Vec::len).sum::<usize>();
-    info!(before = bytes(&input), after = bytes(&reduced.input), runs = reduced.runs, "reduced");
-    Ok(filled(recording, &leaves, &reduced.input).unwrap_or_else(|| recording.clone()))
-}
-
-/// The texts drawn anew, from all with which it fails as far as trials show them.
-fn drawn(
-    case: &Case<'_>,
-    recording: &Recording,
-    begun: Instant,
-    settings: Settings<'_>,
-    rng: &mut dyn RngCore,
-) -> Result<TextsFound, NoDouble> {
-    let leaves = leaves(recording);
-    let input: Vec<Vec<u8>> = leaves.iter().filter_map(|leaf| bytes_of(recording, leaf)).collect();
-    let full = |all: &[Vec<u8>]| all.iter().map(|bytes| vec![8.0; bytes.len()]).collect::<Vec<_>>();
-    let mut found =
-        TextsFound { recording: recording.clone(), leaves, bits: None, figures: full(&input) };
-    if input.is_empty() {
-        return Ok(found);
-    }
-    let size = input.iter().map(Vec::len).sum::<usize>();
-    found.bits = Some(Bits::AtMost(8.0 * size as f64));
-    let mut original = Original::new();
-    input.iter().for_each(|bytes| original.push(bytes.clone(), Vec::new()));
-    // The measuring at the end needs a part of the time: sixty runs at least.
-    let width = case.pool().width() as u32;
-    let left = settings.time.saturating_sub(begun.elapsed()).saturating_sub(case.pace * 60 / width);
-    let limits = Limits {
-        time: left,
-        runs: 1 << 20,
-        cancel: settings.cancel,
-        worth: f64::INFINITY,
-        lengths: Lengths::default(),
-        without: &[],
-        readable: Readable::Text,
-        price: &|_| None,
-    };
-    let trials = Arc::new(AtomicU64::new(0));
-    let mut oracle = Texts { case, recording, leaves: &found.leaves, until: None, trials };
-    let weakened = blackbox(&original, &mut oracle, limits, rng, &mut |_| {})?;
-    let Some(weakened) = weakened else { return Ok(found) };
-    let Some(drawn) = filled(recording, &found.leaves, &weakened.double.bytes) else {
-        return Ok(found);
-    };
-    if weakened.measured.total.upper() >= 8.0 * size as f64 {
-        return Ok(found);
-    }
-    info!(bits = weakened.measured.total.value(), "texts are drawn");
-    let mut figures: Vec<Vec<f64>> =
-        weakened.double.bytes.iter().map(|bytes| vec![0.0; bytes.len()]).collect();
-    for leak in &weakened.measured.bytes {
-        let at = figures.get_mut(usize::from(leak.byte.source));
-        if let Some(figure) = at.and_then(|it| it.get_mut(leak.byte.offset as usize)) {
-            *figure = leak.bits.value();
-        }
-    }
-    found.recording = drawn;
-    found.bits = Some(weakened.measured.total);
-    found.figures = figures;
-    Ok(found)
-}
-
 /// Ids from 1: which ones they were says how much was done before and between.
 fn renumbered(recording: &Recording) -> Recording {
     let mut all = recording.clone();
     let ids: Vec<u64> = all.actions().iter().filter_map(|it| it["id"].as_u64()).collect();
     let value = all.value_mut();
     for (number, action) in value["actions"].as_array_mut().into_iter().flatten().enumerate() {
-        (action["id"], action["at_ms"]) = (json!(number + 1), json!(100 * (number + 1)));
+        action["id"] = json!(number + 1);
     }
     for (number, answer) in value["answers"].as_array_mut().into_iter().flatten().enumerate() {
         let after = answer["after"].as_u64().unwrap_or(0);
         answer["after"] = json!(ids.iter().filter(|&&id| id <= after).count());
-        answer["id"] = json!(number + 1);
+        (answer["id"], answer["at_ms"]) = (json!(number + 1), json!(100 * (number + 1)));
     }
     all
 }

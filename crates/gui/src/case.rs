@@ -72,6 +72,8 @@ pub struct Case<'a> {
     pub skipped: Vec<(u64, String)>,
     /// How long a replay takes.
     pub pace: Duration,
+    /// For how many milliseconds a page is listened to after the last step.
+    pub(crate) afterwards: f64,
     trials: AtomicU64,
     /// Trials are by mouse and keys of the browser, for the player does what a person could not.
     trusted: AtomicBool,
@@ -93,6 +95,7 @@ impl<'a> Case<'a> {
             manner: Manner::InPage,
             time: FIRST_TIME,
             stop: false,
+            afterwards: recording.afterwards(),
         };
         let mut runs = pool.run_all(&vec![plan.clone(); FIRST_RUNS])?;
         let of = |run: &Ran| match &recorded {
@@ -120,7 +123,21 @@ impl<'a> Case<'a> {
         let seen = (hits, runs.len());
         let trials = AtomicU64::new(runs.len() as u64);
         let trusted = AtomicBool::new(false);
-        Ok(Self { pool, url, failure, stop, time, tries, seen, skipped, pace, trials, trusted })
+        let afterwards = recording.afterwards();
+        Ok(Self {
+            pool,
+            url,
+            failure,
+            stop,
+            time,
+            tries,
+            seen,
+            skipped,
+            pace,
+            afterwards,
+            trials,
+            trusted,
+        })
     }
 
     /// How trials are made.
@@ -141,7 +158,7 @@ impl<'a> Case<'a> {
     /// The plan of a trial.
     pub fn plan(&self, recording: Recording, manner: Manner) -> Plan {
         let (url, time, stop) = (self.url.clone(), self.time, self.stop);
-        Plan { recording, url, manner, time, stop }
+        Plan { recording, url, manner, time, stop, afterwards: self.afterwards }
     }
 
     /// The browser's pool.

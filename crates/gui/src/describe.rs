@@ -38,7 +38,12 @@ pub fn describe(case: &Case<'_>, recording: &Recording) -> Result<Vec<Described>
     let plan = case.plan(recording.clone(), manner);
     let mut tab = open(&browser, &plan, &[])?;
     let mut all = Vec::new();
-    for action in recording.actions() {
+    let waits = recording.waits();
+    if let Some(first) = waits.first() {
+        let loads = tab.seen().loads.len();
+        settle(&mut tab, loads, *first)?;
+    }
+    for (number, action) in recording.actions().iter().enumerate() {
         let mut described = Described::default();
         if action["target"].is_object() {
             let found = tab.evaluate(&format!("({DESCRIBE})({})", action["target"]))?;
@@ -58,7 +63,7 @@ pub fn describe(case: &Case<'_>, recording: &Recording) -> Result<Vec<Described>
             Err(Error::Refused { .. }) | Ok(_) => {}
             Err(error) => return Err(error),
         }
-        settle(&mut tab, loads)?;
+        settle(&mut tab, loads, *waits.get(number + 1).unwrap_or(&0.0))?;
     }
     Ok(all)
 }

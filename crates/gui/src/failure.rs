@@ -93,6 +93,7 @@ impl PageFailure {
         let title = match self.kind.as_str() {
             "exception" => title.to_owned(),
             "rejection" => format!("{title} in a promise"),
+            "console" => format!("{title} on the console"),
             other => other.to_owned(),
         };
         let site = Frame {

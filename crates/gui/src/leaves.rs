@@ -82,6 +82,10 @@ pub fn leaves(recording: &Recording) -> Vec<Leaf> {
     for (number, answer) in items(&value["answers"]) {
         let written = if answer["encoding"] == "base64" { Written::Base64 } else { Written::Text };
         leaf(vec![Name("answers"), At(number), Name("body")], written, "what the network said");
+        if answer["url"].is_string() {
+            let place = vec![Name("answers"), At(number), Name("url")];
+            leaf(place, Written::Query, "the query of an address");
+        }
     }
     all.retain(|leaf| bytes_of(recording, leaf).is_some_and(|bytes| !bytes.is_empty()));
     all
@@ -124,6 +128,9 @@ pub fn filled(recording: &Recording, leaves: &[Leaf], bytes: &[Vec<u8>]) -> Opti
             }
         };
         filled.set(&leaf.place, &text);
+        if let [Name("actions"), At(action), Name("files"), At(file), _] = leaf.place[..] {
+            filled.value_mut()["actions"][action]["files"][file]["size"] = bytes.len().into();
+        }
     }
     Some(filled)
 }
@@ -144,15 +151,20 @@ mod tests {
             on(4, "click", "#c", &json!({ "dialogs": [{ "type": "prompt", "answer": "name" }] })),
             on(5, "type", "#d", &json!({ "secret": { "length": "1-8", "classes": [] } })),
         ]));
-        all.value_mut()["answers"] = json!([{ "id": 1, "body": "[]", "encoding": "text" }]);
+        all.value_mut()["answers"] =
+            json!([{ "id": 1, "url": "/a?private", "body": "[]", "encoding": "text" }]);
         let found = leaves(&all);
         let bytes: Vec<Vec<u8>> = found.iter().filter_map(|it| bytes_of(&all, it)).collect();
-        let expected: [&[u8]; 5] = [b"?q=private#x", b"private", b"ABC", b"name", b"[]"];
+        let expected: [&[u8]; 6] =
+            [b"?q=private#x", b"private", b"ABC", b"name", b"[]", b"?private"];
         assert_eq!(bytes, expected);
-        let other = [b"#y".to_vec(), b"x".to_vec(), vec![255], b"".to_vec(), b"{}".to_vec()];
+        let other =
+            [b"#y".to_vec(), b"x".to_vec(), vec![255], b"".to_vec(), b"{}".to_vec(), b"".to_vec()];
         let other_filled = filled(&all, &found, &other).expect("it can be written");
         assert_eq!(other_filled.url(), "https://app.example/list#y");
         assert_eq!(other_filled.actions()[2]["files"][0]["body"], "/w==");
+        assert_eq!(other_filled.actions()[2]["files"][0]["size"], 1);
+        assert_eq!(other_filled.value()["answers"][0]["url"], "/a");
         let bytes: Vec<Option<Vec<u8>>> =
             found.iter().map(|it| bytes_of(&other_filled, it)).collect();
         assert_eq!(bytes, other.map(Some));

@@ -16,11 +16,13 @@ mod failure;
 pub mod gaudi;
 mod leaves;
 pub mod minimise;
+mod pace;
 mod plain;
 mod pool;
 pub mod record;
 mod recording;
 mod replay;
+mod texts;
 mod trusted;
 
 pub use anonymize::{Algorithm, Double, NoDouble, Settings, anonymize};

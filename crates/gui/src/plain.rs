@@ -4,6 +4,8 @@
 //! network said: each becomes what it is for everybody, if it still fails so. All at once first, then one by one. What
 //! has to stay is counted, in bits.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use stunt_reduce::Broken;
 
@@ -26,7 +28,8 @@ struct Edit {
     make: Box<dyn Fn(&mut Value)>,
 }
 
-/// What nobody needs for a replay goes without a trial: names of listeners, times, what the page looked like.
+/// What nobody needs for a replay goes without a trial: names of listeners, what the page looked like. Times are the
+/// pace's.
 #[must_use]
 pub fn bare(recording: &Recording) -> Recording {
     let mut bare = recording.clone();
@@ -41,15 +44,28 @@ pub fn bare(recording: &Recording) -> Recording {
     if value["load"].is_object() {
         value["load"]["calls"] = json!([]);
     }
-    for (number, action) in (1..).zip(list(&mut value["actions"])) {
+    for action in list(&mut value["actions"]) {
         action["calls"] = json!([]);
         action["needs"] = json!([]);
-        action["at_ms"] = json!(100 * number);
+        for file in list(&mut action["files"]) {
+            // Of one that is not there not even how large it is.
+            let body = file["body"].as_str().and_then(|it| STANDARD.decode(it).ok());
+            file["size"] = json!(body.map_or(0, |it| it.len()));
+        }
+        if action["files"].is_null()
+            && let Some(action) = action.as_object_mut()
+        {
+            action.remove("files");
+        }
         if let Some(action) = action.as_object_mut() {
             action.remove("more_calls");
         }
     }
+    let page = value["page"]["url"].clone();
     for (number, answer) in (1..).zip(list(&mut value["answers"])) {
+        if let Some(url) = answer["url"].as_str() {
+            answer["url"] = json!(from_page(url, page.as_str().unwrap_or_default()));
+        }
         answer["at_ms"] = json!(100 * number);
         let kind = answer["headers"]["content-type"].clone();
         answer["headers"] =
@@ -60,6 +76,24 @@ pub fn bare(recording: &Recording) -> Recording {
 
 fn list(value: &mut Value) -> impl Iterator<Item = &mut Value> {
     value.as_array_mut().into_iter().flatten()
+}
+
+/// An address on the page's own server, from there on: where the page lies is another matter.
+fn from_page<'a>(url: &'a str, page: &str) -> &'a str {
+    let server = |url: &str| {
+        let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+        rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())].to_owned()
+    };
+    let folder = &page[..page.rfind('/').map_or(0, |at| at + 1)];
+    if page.starts_with("file:") {
+        return url.strip_prefix(folder).filter(|it| !it.is_empty()).unwrap_or(url);
+    }
+    let (here, there) = (server(page), server(url));
+    if here.is_empty() || here != there || !page.starts_with("http") {
+        return url;
+    }
+    let rest = &url[url.find(&there).unwrap_or_default() + there.len()..];
+    if rest.starts_with('/') { rest } else { url }
 }
 
 /// The recording made plain, and what had to stay.
@@ -142,6 +176,16 @@ fn edits(recording: &Recording) -> Vec<Edit> {
         let url = answer["url"].as_str().unwrap_or_default();
         let path = url.split(['?', '#']).next().unwrap_or_default();
         let bits = 13.0 + 8.0 * path.len() as f64;
+        // What was asked for is a text; mostly the answer is found without it.
+        if url.len() > path.len() {
+            let path = json!(path);
+            let make = move |it: &mut Value| {
+                if let Some(answer) = it["answers"].get_mut(number) {
+                    answer["url"] = path.clone();
+                }
+            };
+            edit("what was asked of the network".into(), 0.0, Box::new(make));
+        }
         let make = move |it: &mut Value| remove(&mut it["answers"], number);
         edit("an answer of the network".into(), bits, Box::new(make));
     }
@@ -182,6 +226,13 @@ fn edits(recording: &Recording) -> Vec<Edit> {
         }
         let files = action["files"].as_array().map_or(&[][..], Vec::as_slice);
         for (file, content) in files.iter().enumerate() {
+            if content["type"].as_str().is_some_and(|it| !it.is_empty()) {
+                let what = format!("the type of a file in step {}", number + 1);
+                let make = move |it: &mut Value| {
+                    it["actions"][number]["files"][file]["type"] = json!("");
+                };
+                edit(what, 7.0, Box::new(make));
+            }
             let name = content["name"].as_str().unwrap_or_default().to_owned();
             let extension = name.rsplit_once('.').map_or(String::new(), |(_, it)| format!(".{it}"));
             let plain =
@@ -216,6 +267,32 @@ fn remove(list: &mut Value, number: usize) {
 mod tests {
     use super::*;
     use crate::recording::examples::{on, recording};
+
+    #[test]
+    fn what_came_from_the_page_s_own_server_is_told_from_there() {
+        let page = "https://a.example:8/list?x";
+        assert_eq!(from_page("https://a.example:8/api?q=1", page), "/api?q=1");
+        assert_eq!(from_page("wss://a.example:8/chat", page), "/chat");
+        assert_eq!(from_page("https://a.example/api", page), "https://a.example/api");
+        assert_eq!(from_page("https://a.example:8", page), "https://a.example:8");
+        assert_eq!(from_page("/api", page), "/api");
+        assert_eq!(from_page("file:///home/erika/a?b", "file:///home/erika/c.html"), "a?b");
+        assert_eq!(from_page("file:///x/a", "file:///home/erika/c.html"), "file:///x/a");
+    }
+
+    #[test]
+    fn a_file_is_as_large_as_what_is_there_of_it() {
+        let files = json!([{ "name": "a.csv", "size": 4711, "body": "QUJD", "type": "text/csv" },
+                           { "name": "b.csv", "size": 4711, "body": null, "type": "" }]);
+        let all = recording(&json!([on(1, "file", "#a", &json!({ "files": files }))]));
+        let mut bare = bare(&all);
+        let size = |number: usize| bare.actions()[0]["files"][number]["size"].clone();
+        assert_eq!((size(0), size(1)), (json!(3), json!(0)));
+        for edit in edits(&bare) {
+            (edit.make)(bare.value_mut());
+        }
+        assert_eq!(bare.actions()[0]["files"][0]["type"], "");
+    }
 
     #[test]
     fn what_is_plain_already_needs_no_edit_and_the_rest_becomes_so() {

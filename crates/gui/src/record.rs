@@ -13,8 +13,6 @@ use crate::trusted;
 
 /// The recorder, as it is injected.
 pub(crate) const RECORDER: &str = include_str!("../../../gui/recorder/dist/stunt-recorder.js");
-/// How it is set up: a session may go over several documents.
-const SETTINGS: &str = "window.__stuntConfig = { persist: true };";
 /// The size of the page.
 const SIZE: (u32, u32) = (1280, 720);
 /// How long a session may take.
@@ -82,13 +80,15 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens the page.
+    /// Opens the page. `console`: an error on the console is a failure.
     ///
     /// # Errors
     /// It does not load, or the browser does not do its part.
-    pub fn open(browser: &Browser, url: &str) -> Result<Self, Error> {
+    pub fn open(browser: &Browser, url: &str, console: bool) -> Result<Self, Error> {
         let mut tab = Tab::open(browser, SIZE, Duration::from_secs(60))?;
-        tab.before_pages(&format!("{SETTINGS}\n{RECORDER}"))?;
+        // A session may go over several documents.
+        let settings = json!({ "persist": true, "console": console });
+        tab.before_pages(&format!("window.__stuntConfig = {settings};\n{RECORDER}"))?;
         tab.go(url)?;
         tab.extend(LONGEST);
         Ok(Self { tab })

@@ -161,14 +161,45 @@ impl Recording {
         (size("width", 1280), size("height", 720))
     }
 
-    /// The same page with these actions, by their places.
+    /// The same page with these actions, by their places: what was waited before each of them is.
     #[must_use]
     pub fn with_actions(&self, places: &[usize]) -> Self {
-        let all = self.actions();
-        let some: Vec<Value> = places.iter().filter_map(|&at| all.get(at)).cloned().collect();
-        let mut value = self.value.clone();
-        value["actions"] = Value::Array(some);
-        Self { value }
+        let (all, waits) = (self.actions(), self.waits());
+        let some = places.iter().filter_map(|&at| all.get(at)).cloned().collect();
+        let mut fewer = self.clone();
+        fewer.value["actions"] = Value::Array(some);
+        let waits: Vec<f64> = places.iter().filter_map(|&at| waits.get(at)).copied().collect();
+        fewer.set_waits(&waits);
+        fewer
+    }
+
+    /// How many milliseconds went by before each action, since the one before it.
+    pub(crate) fn waits(&self) -> Vec<f64> {
+        let mut before = 0.0;
+        let actions = self.actions().iter();
+        actions
+            .map(|action| {
+                let at = action["at_ms"].as_f64().unwrap_or(before).max(before);
+                at - std::mem::replace(&mut before, at)
+            })
+            .collect()
+    }
+
+    /// Changes how many there were.
+    pub(crate) fn set_waits(&mut self, waits: &[f64]) {
+        let mut at = 0.0;
+        let actions = self.value["actions"].as_array_mut().into_iter().flatten();
+        for (action, wait) in actions.zip(waits) {
+            at += wait;
+            action["at_ms"] = json!((at * 10.0).round() / 10.0);
+        }
+    }
+
+    /// How many milliseconds after the last action the failure came; nothing if it came before, or not at all.
+    pub(crate) fn lag(&self) -> Option<f64> {
+        let (last, failure) = (self.actions().last()?, &self.value["failure"]);
+        let lag = failure["at_ms"].as_f64()? - last["at_ms"].as_f64()?;
+        (failure["after"] == last["id"] && lag >= 0.0).then_some(lag)
     }
 
     /// Of each action, the places of earlier ones that it needs: the graph in the recording.

@@ -41,6 +41,8 @@ pub struct Plan {
     pub time: Duration,
     /// Whether it ends at the first failure, whichever it is.
     pub stop: bool,
+    /// For how many milliseconds of the page's time it is listened to after the last action.
+    pub afterwards: f64,
 }
 
 /// How a replay ended.
@@ -183,7 +185,7 @@ pub fn walk(
 
 fn in_page(tab: &mut Tab, plan: &Plan) -> Result<Ran, Error> {
     let actions = Value::Array(plan.recording.actions().to_vec());
-    let options = json!({ "stop": plan.stop });
+    let options = json!({ "stop": plan.stop, "last": plan.afterwards });
     let result = tab.evaluate(&format!("__stuntReplay.run({actions}, {options})"))?;
     if result.is_null() {
         return Err(Error::Script("nothing came back".to_owned()));
@@ -204,13 +206,16 @@ fn in_page(tab: &mut Tab, plan: &Plan) -> Result<Ran, Error> {
         tab.evaluate("__stuntReplay.failures()")?
     };
     let late = late.as_array().map_or(&[][..], Vec::as_slice);
-    let failures =
-        result["others"].as_array().into_iter().flatten().chain([&result["failure"]]).chain(late);
+    let others = result["others"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut failures: Vec<&Value> = others.iter().chain([&result["failure"]]).chain(late).collect();
+    // The player tells the one that counts by itself: who was first is another matter.
+    let at = |failure: &Value| failure["at_ms"].as_f64().unwrap_or(f64::INFINITY);
+    failures.sort_by(|a, b| at(a).total_cmp(&at(b)));
     Ok(Ran {
         end: End::Done,
         done: ids(&result["done"]),
         skipped: skipped.collect(),
-        failures: failures.filter_map(PageFailure::read).collect(),
+        failures: failures.into_iter().filter_map(PageFailure::read).collect(),
         took: Duration::ZERO,
     })
 }
@@ -223,6 +228,10 @@ fn one_by_one(
     before: &mut dyn FnMut(usize, &mut Tab) -> Result<(), Error>,
 ) -> Result<Ran, Error> {
     let mut ran = Ran::ended(End::Done);
+    let waits = plan.recording.waits();
+    if let Some(first) = waits.first() {
+        settle(tab, tab.seen().loads.len(), *first)?;
+    }
     for (number, action) in plan.recording.actions().iter().enumerate() {
         before(number, tab)?;
         let id = action["id"].as_u64().unwrap_or_default();
@@ -235,7 +244,7 @@ fn one_by_one(
             None => ran.done.push(id),
             Some(why) => ran.skipped.push((id, why)),
         }
-        settle(tab, loads)?;
+        settle(tab, loads, *waits.get(number + 1).unwrap_or(&plan.afterwards))?;
         let before = ran.failures.len();
         collect(tab, &mut ran, id)?;
         if plan.stop && ran.failures.len() > before {
@@ -262,9 +271,18 @@ pub(crate) fn do_one(
             other => other.map(|()| None),
         };
     }
-    if manner == Manner::Trusted
-        && let Some(result) = trusted::perform(tab, action)?
-    {
+    if manner == Manner::Trusted && trusted::is_one(action) {
+        // The clock, and what is answered to dialogs; then what the server said by now.
+        let before =
+            json!({ "id": action["id"], "at_ms": action["at_ms"], "dialogs": action["dialogs"] });
+        tab.evaluate(&format!("__stuntReplay.begin({before})"))?;
+        let result = trusted::perform(tab, action)?;
+        let deliver = format!("window.__stuntReplay?.deliver({})", action["id"]);
+        match tab.evaluate(&deliver) {
+            // The document is going.
+            Err(Error::Refused { .. } | Error::Script(_)) => {}
+            other => drop(other?),
+        }
         return Ok(result.err().map(str::to_owned));
     }
     let result = tab.evaluate(&format!("__stuntReplay.one({action})"))?;
@@ -274,12 +292,14 @@ pub(crate) fn do_one(
     Ok(Some(result["why"].as_str().unwrap_or("unsupported").to_owned()))
 }
 
-/// Waits for what an action has started; for the next document, if there is one.
-pub(crate) fn settle(tab: &mut Tab, loads: usize) -> Result<(), Error> {
+/// Waits for what an action has started, within so many milliseconds of the page's time; for the next document, if
+/// there is one.
+pub(crate) fn settle(tab: &mut Tab, loads: usize, gap: f64) -> Result<(), Error> {
+    let settle = format!(
+        "window.__stuntReplay ? __stuntReplay.settle({{ gap: {gap} }}).then(() => true) : true"
+    );
     for _ in 0..2 {
-        match tab
-            .evaluate("window.__stuntReplay ? __stuntReplay.settle({}).then(() => true) : true")
-        {
+        match tab.evaluate(&settle) {
             Err(Error::Refused { .. } | Error::Script(_)) => {}
             other => return other.map(drop),
         }

@@ -9,20 +9,19 @@ use crate::chromium::{Error, Tab};
 
 const FOCUS: &str = include_str!("page/focus.js");
 
-/// Does one action. Nothing if it is not one for mouse and keys; else whether it could be done, or why not.
-pub(crate) fn perform(
-    tab: &mut Tab,
-    action: &Value,
-) -> Result<Option<Result<(), &'static str>>, Error> {
-    if !action["selection"].is_null() {
-        return Ok(None);
-    }
+/// Whether an action is one for mouse and keys.
+pub(crate) fn is_one(action: &Value) -> bool {
+    let kinds = ["click", "dblclick", "contextmenu", "auxclick", "hover", "type", "key"];
+    action["selection"].is_null() && action["kind"].as_str().is_some_and(|it| kinds.contains(&it))
+}
+
+/// Does one that is. Whether it could be done, or why not.
+pub(crate) fn perform(tab: &mut Tab, action: &Value) -> Result<Result<(), &'static str>, Error> {
     match action["kind"].as_str().unwrap_or_default() {
-        "click" | "dblclick" | "contextmenu" | "auxclick" => click(tab, action).map(Some),
-        "hover" => hover(tab, action).map(Some),
-        "type" => type_text(tab, action).map(Some),
-        "key" => key(tab, action).map(Some),
-        _ => Ok(None),
+        "hover" => hover(tab, action),
+        "type" => type_text(tab, action),
+        "key" => key(tab, action),
+        _ => click(tab, action),
     }
 }
 

@@ -29,7 +29,7 @@ fn recording(url: &str, actions: &[(&str, &str, Value)]) -> Recording {
         let name = format!("private name of {widget}");
         let tag = match *widget {
             "#sort" => "select",
-            "#name" | "#sum" | "#filter" => "input",
+            "#name" | "#sum" | "#filter" | "#q" => "input",
             _ => "button",
         };
         let mut action = json!({
@@ -116,6 +116,71 @@ fn ten_steps_become_a_double_that_tells_nothing_of_what_was_typed() {
     assert_eq!(case.seen, (3, 3));
 }
 
+/// What the network answered, after an action.
+fn answer(after: u64, kind: &str, url: &str, body: &str) -> Value {
+    json!({ "id": after, "after": after, "at_ms": 100 * after, "kind": kind, "method": "GET", "url": url,
+            "status": 200, "headers": {}, "body": body, "encoding": "text" })
+}
+
+/// A recording with these answers, at these times.
+fn answered(recording: &Recording, answers: &Value, times: &[u64]) -> Recording {
+    let mut value = recording.value().clone();
+    value["answers"] = answers.clone();
+    for (action, at) in value["actions"].as_array_mut().into_iter().flatten().zip(times) {
+        action["at_ms"] = json!(at);
+    }
+    Recording::new(value).expect("it is one")
+}
+
+#[test]
+fn a_search_that_takes_time_asks_with_what_was_typed_and_is_not_the_first_mistake() {
+    let click = json!({ "button": 0, "modifiers": [] });
+    let steps = [
+        ("click", "#oops", click.clone()),
+        ("type", "#q", json!({ "text": "Erika Mustermann" })),
+        ("click", "#ready", click.clone()),
+        ("click", "#result1", click),
+    ];
+    let url = page("desk.html").replace("desk.html", "search?q=Erika%20Mustermann");
+    let body = r#"[{"name":"Beispiel"},{"name":"Muster (Berlin"}]"#;
+    let answers = json!([answer(2, "fetch", &url, body)]);
+    let steps = recording(&page("desk.html"), &steps);
+    let original = answered(&steps, &answers, &[40, 317, 2_719, 2_911]);
+    let pool = pool();
+    let case = Case::new(&pool, &original, None).expect("it fails");
+    assert_eq!((case.seen, case.failure.error.as_str()), ((3, 3), "SyntaxError"));
+    let cancel = AtomicBool::new(false);
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let double =
+        anonymize(&case, &original, settings(&cancel), &mut rng).expect("there is a double");
+    let actions = double.recording.actions();
+    let kinds: Vec<&str> = actions.iter().filter_map(|it| it["kind"].as_str()).collect();
+    assert_eq!(kinds, ["type", "click"]);
+    assert_eq!(double.proved, [(3, 3), (2, 2)], "by the player, and by mouse and keys");
+    // A second would do, and who waited for how long is nobody's business.
+    assert_eq!((&actions[0]["at_ms"], &actions[1]["at_ms"]), (&json!(3000.0), &json!(6000.0)));
+    assert_eq!(double.recording.value()["answers"][0]["url"], "search");
+    let bytes = String::from_utf8(double.bytes.0.clone()).expect("it is JSON");
+    for private in ["private", "Erika", "Muster", "Beispiel", "Berlin", "tests/pages", "2911"] {
+        assert!(!bytes.contains(private), "{private}: {bytes}");
+    }
+}
+
+#[test]
+fn what_a_server_says_by_itself_comes_by_mouse_and_keys_as_well() {
+    let steps = [("click", "#ready", json!({})), ("click", "#ready", json!({}))];
+    let text = r#"{"text":"Erika"}"#;
+    let answers = [answer(1, "websocket", "ws://127.0.0.1:9/feed", text)];
+    let more = answer(2, "websocket", "ws://127.0.0.1:9/feed", r#"{"from":"Erika"}"#);
+    let answers = json!([answers[0], more]);
+    let original = answered(&recording(&page("desk.html"), &steps), &answers, &[100, 200]);
+    let pool = pool();
+    let case = Case::new(&pool, &original, None).expect("it fails");
+    assert_eq!((case.seen, case.failure.error.as_str()), ((3, 3), "TypeError"));
+    let by_hand = case.proved(&original, Manner::Trusted, 2).expect("there is a browser");
+    assert_eq!(by_hand.len(), 2);
+}
+
 #[test]
 fn gaudi_comes_to_as_few_steps() {
     let (pool, original) = (pool(), ten_steps());
@@ -149,6 +214,7 @@ fn pages_that_do_not_do_their_part_are_told_apart() {
         manner: Manner::Trusted,
         time: Duration::from_secs(6),
         stop: true,
+        afterwards: 3_000.0,
     };
     let plans = ["#loop", "#ask", "#leave", "#throw"].map(plan);
     let ran = pool.run_all(&plans).expect("there is a browser");

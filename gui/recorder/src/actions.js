@@ -28,7 +28,9 @@ let lastKeyTarget = null;
 
 const tail = () => state.actions.at(-1);
 const realTarget = (event) => {
-  const el = event.composedPath()[0];
+  let el = event.composedPath()[0];
+  // A slot has no box: it is where its parent is.
+  while (el?.localName === "slot") el = el.parentElement || el.getRootNode().host;
   return el?.nodeType === 1 ? el : el?.nodeType === 3 ? el.parentElement : el?.nodeType === 9 ? el.documentElement : null;
 };
 

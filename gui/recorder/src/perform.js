@@ -4,10 +4,11 @@
 
 import { find, windowOf } from "./find.js";
 import { editable, editorOf } from "./widgets.js";
+import { rest, settle } from "./settle.js";
 
 const FOCUSABLE = "a[href],area[href],button,input,select,textarea,summary,iframe,[tabindex],[contenteditable]:not([contenteditable=false])";
 const settersOf = (el) => {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   return { textarea: win.HTMLTextAreaElement, select: win.HTMLSelectElement }[el.localName]?.prototype || win.HTMLInputElement.prototype;
 };
 
@@ -26,6 +27,9 @@ const textOf = (action) => (action.secret ? standIn(action.secret) : action.text
 
 const fire = (el, Type, type, init = {}) => el.dispatchEvent(new Type(type, { bubbles: true, cancelable: true, composed: true, view: el.ownerDocument.defaultView, ...init }));
 
+/** The window of an element; a frame that was taken away meanwhile has none any more. */
+const windowAt = (el) => el.ownerDocument.defaultView || window;
+
 function has(action, name) {
   return (action.modifiers || []).includes(name);
 }
@@ -41,7 +45,7 @@ function pointOf(el, offset) {
 
 /** One mouse event and the pointer event that goes before it. */
 function mouse(el, type, at, init = {}) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   const full = { ...at, screenX: at.clientX, screenY: at.clientY, detail: 1, button: 0, buttons: 0, ...init };
   const bubbles = !/(enter|leave)$/.test(type);
   let go = true;
@@ -57,7 +61,7 @@ let over = null;
 /** The pointer comes to lie on an element. */
 function moveTo(el, at, init) {
   if (over !== el) {
-    const old = over?.isConnected ? over : null;
+    const old = over?.isConnected && over.ownerDocument.defaultView ? over : null;
     over = el;
     if (old) {
       mouse(old, "mouseout", at, { ...init, relatedTarget: el });
@@ -103,7 +107,7 @@ const told = new WeakSet();
 function leave(el) {
   if (!el || !starts.has(el) || !told.has(el)) return;
   told.delete(el);
-  if (el.value !== starts.get(el)) fire(el, el.ownerDocument.defaultView.Event, "change", { cancelable: false, composed: false });
+  if (el.value !== starts.get(el)) fire(el, windowAt(el).Event, "change", { cancelable: false, composed: false });
   starts.set(el, el.value);
 }
 
@@ -164,8 +168,11 @@ function hit(el, at) {
   return (root.elementFromPoint ? root : el.ownerDocument).elementFromPoint(at.clientX, at.clientY);
 }
 
-/** Press and release; `detail` counts clicks. Gives back where it was released, or null if there is no click. */
-function press(el, action, at, init, detail) {
+/**
+ * Press and release; `detail` counts clicks. Gives back where it was released, or null if there is no click. A person
+ * takes time between the two: what the press started goes on meanwhile.
+ */
+async function press(el, action, at, init, detail) {
   const before = hit(el, at);
   const seen = before && (el === before || el.contains(before));
   const button = action.button || 0;
@@ -175,12 +182,14 @@ function press(el, action, at, init, detail) {
     if (el.isConnected) caretAt(el, at);
   }
   if (action.kind === "contextmenu") mouse(el, "contextmenu", at, { ...init, detail: 0, button: 2, buttons: 2 });
+  await rest();
   let up = el;
   const under = hit(el, at);
   // What the press has put over the widget, or left in its place, gets the release.
   if (!el.isConnected || (seen && under && !el.contains(under))) up = under;
   if (!up) return null;
   mouse(up, "mouseup", at, { ...init, detail, button });
+  await null;
   if (up === el) return el;
   if (!el.isConnected) return null;
   let shared = up;
@@ -188,17 +197,18 @@ function press(el, action, at, init, detail) {
   return shared;
 }
 
-function click(el, action) {
+async function click(el, action) {
   const at = pointOf(el, action.offset);
   const init = { ...keysOf(action), pointer: action.pointer };
   moveTo(el, at, init);
   if (!el.isConnected) return;
   const times = action.kind === "dblclick" ? 2 : 1;
   for (let detail = 1; detail <= times; detail++) {
-    const on = press(el, action, at, init, detail);
+    const on = await press(el, action, at, init, detail);
     if (!on) return;
     const type = action.button ? "auxclick" : "click";
     mouse(on, type, at, { ...init, detail, button: action.button || 0 });
+    if (times > 1) await rest();
     if (!el.isConnected && detail < times) return;
   }
   if (times === 2) {
@@ -213,7 +223,7 @@ function click(el, action) {
 }
 
 function key(el, type, name, code, init) {
-  return fire(el, el.ownerDocument.defaultView.KeyboardEvent, type, { key: name, code, ...init, ...codes(name, type) });
+  return fire(el, windowAt(el).KeyboardEvent, type, { key: name, code, ...init, ...codes(name, type) });
 }
 
 const KEY_CODES = {
@@ -229,7 +239,7 @@ const codeOf = (char) => (/[a-z]/i.test(char) ? "Key" + char.toUpperCase() : /\d
 
 /** Puts text at the caret, the way the browser does: with undo and change events. */
 function insert(el, text, kind) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   const before = editable(el) === "field" ? el.value : null;
   // Chromium sends no beforeinput for commands.
   if (!fire(el, win.InputEvent, "beforeinput", { inputType: kind, data: text })) return;
@@ -267,7 +277,7 @@ function caretIfNone(el) {
   if (!selection.rangeCount || !editorOf(el).contains(selection.anchorNode)) caretAt(el, { clientX: -1, clientY: -1 });
 }
 
-function type(el, action) {
+async function type(el, action) {
   const first = keyTarget(el);
   let to = first;
   for (const char of textOf(action)) {
@@ -278,10 +288,12 @@ function type(el, action) {
     const init = { shiftKey: char !== char.toLowerCase() };
     if (key(to, "keydown", char, code, init) && key(to, "keypress", char, code, init)) insert(to, char, "insertText");
     key(to, "keyup", char, code, init);
+    // Each key is a task of its own: what it changed is there before the next one.
+    await rest();
   }
 }
 
-function pressKey(el, action) {
+async function pressKey(el, action) {
   let to = keyTarget(el);
   const init = keysOf(action);
   for (let i = 0; i < (action.repeat || 1); i++) {
@@ -289,6 +301,7 @@ function pressKey(el, action) {
     const held = init.ctrlKey || init.metaKey || init.altKey;
     if (go && !held && (action.key === "Enter" || [...action.key].length === 1)) go = key(to, "keypress", action.key, action.code, init);
     if (go) defaultOf(to, action, init);
+    await rest();
   }
   const now = deepActive(el.ownerDocument);
   if (!to.isConnected && now) to = now;
@@ -332,7 +345,7 @@ function defaultOf(el, action, init) {
 }
 
 function step(el, name) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   if (name === "ArrowUp") el.stepUp();
   else el.stepDown();
   fire(el, win.InputEvent, "input", { cancelable: false });
@@ -373,7 +386,7 @@ function tab(el, back) {
 }
 
 function enter(el, inField, init) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   if (inField === "rich") return insert(el, null, init.shiftKey ? "insertLineBreak" : "insertParagraph");
   if (el.localName === "textarea") return insert(el, "\n", "insertLineBreak");
   if (el.matches("a[href],button,summary,input:is([type=button],[type=submit],[type=reset])")) return el.click();
@@ -394,7 +407,7 @@ function enter(el, inField, init) {
 let clip = null;
 
 function copy(el, kind) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   const data = new win.DataTransfer();
   if (fire(el, win.ClipboardEvent, kind, { clipboardData: data })) {
     const field = editable(el) === "field";
@@ -418,7 +431,7 @@ function transfer(action, win) {
 }
 
 function paste(el, action) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   const to = keyTarget(el);
   const data = transfer(action, win);
   const text = textOf(action);
@@ -433,7 +446,7 @@ function paste(el, action) {
 }
 
 function change(el, action) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   focus(el);
   if (action.values) {
     const wanted = new Set(action.values);
@@ -451,15 +464,18 @@ function change(el, action) {
 }
 
 function choose(el, action) {
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   const data = transfer(action, win);
   el.files = data.files;
   fire(el, win.Event, "input", { cancelable: false });
   fire(el, win.Event, "change", { cancelable: false, composed: false });
 }
 
-function drag(el, action) {
-  const win = el.ownerDocument.defaultView;
+/** A moment on the way of a drag: lists that make room look at the pointer now and then. */
+const carry = () => settle({ gap: 60 });
+
+async function drag(el, action) {
+  const win = windowAt(el);
   const goal = find(action.to);
   if (!goal.el) return goal;
   const at = pointOf(el, action.offset);
@@ -476,21 +492,28 @@ function drag(el, action) {
     pressFocus(el);
     if (el.isConnected) caretAt(el, at);
   }
+  await carry();
   const source = el.closest("[draggable=true],a[href],img");
   if (action.native && source && dragEvent(source, "dragstart", at)) {
+    await carry();
     const there = pointOf(goal.el, action.to_offset);
     dragEvent(source, "drag", at);
     dragEvent(goal.el, "dragenter", there);
-    if (!dragEvent(goal.el, "dragover", there)) dragEvent(goal.el, "drop", there);
+    await carry();
+    const taken = !dragEvent(goal.el, "dragover", there);
+    await carry();
+    if (taken) dragEvent(goal.el, "drop", there);
     dragEvent(source, "dragend", there, false);
     return;
   }
   const doc = el.ownerDocument;
   const last = pointOf(goal.el, action.to_offset);
-  const points = (action.path || []).map(([x, y]) => ({ clientX: at.clientX + x, clientY: at.clientY + y }));
+  const path = action.path?.length ? action.path : [1, 2, 3, 4].map((part) => [((last.clientX - at.clientX) * part) / 5, ((last.clientY - at.clientY) * part) / 5]);
+  const points = path.map(([x, y]) => ({ clientX: at.clientX + x, clientY: at.clientY + y }));
   for (const point of [...points, last]) {
     const under = point === last ? goal.el : doc.elementFromPoint(point.clientX, point.clientY) || doc.documentElement;
     moveTo(under, point, held);
+    await carry();
   }
   const end = goal.el.isConnected ? goal.el : doc.elementFromPoint(last.clientX, last.clientY) || doc.body;
   mouse(end, "mouseup", last, init);
@@ -505,7 +528,7 @@ function drag(el, action) {
 function wheel(el, action) {
   const at = pointOf(el, action.offset);
   const init = { ...at, ...keysOf(action), deltaX: action.delta.x, deltaY: action.delta.y };
-  if (fire(el, el.ownerDocument.defaultView.WheelEvent, "wheel", init)) el.scrollBy(action.delta.x, action.delta.y);
+  if (fire(el, windowAt(el).WheelEvent, "wheel", init)) el.scrollBy(action.delta.x, action.delta.y);
 }
 
 async function navigate(action) {
@@ -545,7 +568,9 @@ export async function perform(action) {
   }
   const found = find(action.target);
   if (!found.el) return found;
-  const { el } = found;
+  let { el } = found;
+  // What has no box of its own, as a slot, is where its parent is.
+  while (!el.getClientRects().length && windowAt(el).getComputedStyle(el).display === "contents") el = el.parentElement || el.getRootNode().host;
   if (action.kind === "scroll") {
     el.scrollTo(action.scroll.x, action.scroll.y);
     return undefined;
@@ -555,7 +580,7 @@ export async function perform(action) {
   if (el.matches(":disabled") && action.kind !== "hover") return { why: "disabled" };
   if (BY_POINTER.test(action.kind) && !el.getClientRects().length && el.localName !== "area" && el.localName !== "option") return { why: "hidden" };
   const box = el.getBoundingClientRect();
-  const win = el.ownerDocument.defaultView;
+  const win = windowAt(el);
   if (action.offset && (box.bottom < 0 || box.right < 0 || box.top > win.innerHeight || box.left > win.innerWidth)) {
     el.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
   }

@@ -34,14 +34,10 @@ function follow(win) {
   watchFailures(win);
   watchActions(win);
   if (isHooked(win)) return;
-  const hooks = [
-    () => hideIn(win), () => hookConsole(win), () => hookListeners(win), () => hookReads(win),
-    () => hookOutside(win), () => hookNetwork(win), () => hookHistory(win), () => hookShadow(win),
-  ];
   // Each for itself: what a page has broken or a browser lacks does not take the others along.
-  for (const hook of hooks) {
-    try { hook(); } catch { gaps.add("frozen:" + (hooks.indexOf(hook))); }
-  }
+  [hideIn, hookConsole, hookListeners, hookReads, hookOutside, hookNetwork, hookHistory, hookShadow].forEach((hook, i) => {
+    try { hook(win); } catch { gaps.add("frozen:" + i); }
+  });
 }
 
 /** Frames and shadow roots inside what was inserted. */
@@ -150,9 +146,9 @@ function goOn() {
 
 const api = {
   version: VERSION, take, taken, assist, clear,
-  on(handler) { handlers.add(handler); return () => handlers.delete(handler); },
-  pause() { state.on = false; },
-  resume() { state.on = true; },
+  on: (handler) => (handlers.add(handler), () => handlers.delete(handler)),
+  pause: () => { state.on = false; },
+  resume: () => { state.on = true; },
 };
 
 /** Where frames of this origin record: the topmost window that has a recorder of the same origin. */

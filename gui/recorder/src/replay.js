@@ -79,19 +79,20 @@ async function run(actions, options = {}) {
   const from = actions.length ? failures.length : 0;
   const ended = () => options.stop !== false && counted(from, options);
   try {
-    await settle({ gap: 50, most: options.settle ?? 250, over: ended });
+    await settle({ gap: Math.max(actions[0]?.at_ms ?? 0, 50), most: options.settle ?? 250, over: ended });
     for (let i = 0; i < actions.length && !ended(); i++) {
       const action = actions[i];
       if (options.until !== undefined && action.id > options.until) break;
       await pace(actions, i, options);
-      const { why } = await one(action);
+      const { why, error } = await one(action);
+      if (error) result.error ??= error;
       if (why) {
         result.skipped.push({ id: action.id, why });
         continue;
       }
       result.done.push(action.id);
       const next = actions[i + 1];
-      await settle({ gap: next ? next.at_ms - action.at_ms : options.last ?? 300, most: next ? options.settle ?? 250 : options.last ?? 300, over: ended });
+      await settle({ gap: next ? next.at_ms - action.at_ms : options.last ?? 3000, most: options.settle ?? 250, over: ended });
     }
   } catch (mistake) {
     result.error = String(mistake?.stack || mistake);
@@ -111,13 +112,25 @@ function pace(actions, i, { pace: wish = 0 }) {
   return ms > 0 ? new Promise((done) => later(done, ms)) : null;
 }
 
-async function one(action) {
+/** What is to be known before an action is done, by whomever. */
+function begin(action) {
   doing = action.id;
   advance(action.at_ms);
   world.dialogs = (action.dialogs || []).map((dialog) => ({ ...dialog }));
-  const skipped = await perform(action);
+}
+
+async function one(action) {
+  begin(action);
+  let skipped, error;
+  try {
+    skipped = await perform(action);
+  } catch (mistake) {
+    // Ours: the actions that follow can do without this one, perhaps.
+    error = String(mistake?.stack || mistake);
+    skipped = { why: "unsupported" };
+  }
   deliver(action.id);
-  return skipped?.why ? { done: false, why: skipped.why } : { done: true };
+  return skipped?.why ? { done: false, why: skipped.why, error } : { done: true };
 }
 
 function locate(target, offset) {
@@ -141,7 +154,7 @@ function locate(target, offset) {
 }
 
 const api = {
-  version: "0.2.0", prepare, run, locate, one, advance, settle, stand_in: standIn,
+  version: "0.2.0", prepare, run, locate, one, begin, deliver, advance, settle, stand_in: standIn,
   answer(dialogs) { world.dialogs.push(...dialogs.map((dialog) => ({ ...dialog }))); },
   failures: () => failures.map((failure) => ({ ...failure })),
 };

@@ -1,20 +1,27 @@
 // When what an action started has come to rest: timers that were due before the next action, frames, requests, and
 // what the browser does beside the page: files that are read, pictures, databases, keys, answers of workers.
-// Waits for what is there and for nothing else, so a page without timers costs nothing. What re-arms itself
-// again and again is not waited for.
+// Waits for what is there and for nothing else. Time itself is not waited for: it is moved on to the next timer that is
+// due, and animations to their end, so a pause of a minute costs nothing, and how fast the machine is does not matter.
 
 import { accessor, apply, listen, method } from "./native.js";
+import { advance, elapsed, performed } from "./world.js";
 
 const realTimeout = window.setTimeout.bind(window);
+const realClear = window.clearTimeout.bind(window);
 const realFrame = window.requestAnimationFrame.bind(window);
 const realNow = performance.now.bind(performance);
 const Channel = MessageChannel;
 
+/** What re-arms itself deeper than this goes on for ever, perhaps: so many turns it has before the next action. */
 const DEEPEST = 3;
+const MOST_TURNS = 200;
+const MOST_FRAMES = 8;
+const MOST_AWAITED = 24;
 /** Running now: how many timers deep. */
 let depth = 0;
-const timers = new Map();
-const frames = new Map();
+/** Timers that are armed, in the order in which they were. */
+const timers = new Set();
+const frames = new Set();
 /** Under way: requests, which a server may never answer; and what the browser ends by itself, whatever the load. */
 const open = { requests: 0, promised: 0 };
 const LONGEST = 3000;
@@ -31,6 +38,7 @@ const PROMISES = {
 const BODIES = ["text", "json", "arrayBuffer", "blob", "formData", "bytes"];
 const EVENTS = {
   FileReader: [["readAsText", "readAsArrayBuffer", "readAsDataURL", "readAsBinaryString"], ["loadend"]],
+  IDBDatabase: [["transaction"], ["complete", "abort"]],
   IDBFactory: [["open", "deleteDatabase"], ["success", "error", "blocked"]],
   IDBObjectStore: [["get", "getAll", "getKey", "getAllKeys", "count", "put", "add", "delete", "clear", "openCursor", "openKeyCursor"], ["success", "error"]],
   IDBIndex: [["get", "getAll", "getKey", "getAllKeys", "count", "openCursor", "openKeyCursor"], ["success", "error"]],
@@ -39,32 +47,78 @@ const EVENTS = {
 /** Follows timers, frames and requests of a window. */
 export function track(win) {
   tracked.on = true;
-  const nested = (list, key, call) => function () {
-    list.delete(key.id);
-    const before = depth;
-    depth = key.depth;
-    try {
-      return typeof call === "function" ? apply(call, this, arguments) : win.eval(String(call));
-    } finally {
-      depth = before;
-    }
-  };
-  const hook = (name, list, delay) => method(win, name, (original, self, args) => {
+  timersOf(win);
+  const known = new Map();
+  method(win, "requestAnimationFrame", (original, self, args) => {
     const [call] = args;
     if (typeof call !== "function") return apply(original, self, args);
-    const key = { depth: depth + 1, due: realNow() + delay(args) };
-    const [, ...rest] = args;
-    key.id = apply(original, self, [nested(list, key, call), ...rest]);
-    list.set(key.id, key);
-    return key.id;
+    const frame = { depth: depth + 1 };
+    const id = apply(original, self, [() => {
+      known.delete(id);
+      frames.delete(frame);
+      inside(frame, () => apply(call, win, [performed()]));
+    }]);
+    known.set(id, frame);
+    frames.add(frame);
+    return id;
   });
-  const cancel = (name, list) => method(win, name, (original, self, args) => { list.delete(args[0]); return apply(original, self, args); });
-  hook("setTimeout", timers, (args) => +args[1] || 0);
-  cancel("clearTimeout", timers);
-  cancel("clearInterval", timers);
-  hook("requestAnimationFrame", frames, () => 0);
-  cancel("cancelAnimationFrame", frames);
+  method(win, "cancelAnimationFrame", (original, self, args) => {
+    frames.delete(known.get(args[0]));
+    return apply(original, self, args);
+  });
   beside(win);
+}
+
+function inside(entry, call) {
+  const before = depth;
+  depth = entry.depth;
+  try {
+    return call();
+  } finally {
+    depth = before;
+  }
+}
+
+/** Timers run when they are due, or as soon as the recorded time has been moved on to then: whichever is first. */
+function timersOf(win) {
+  const known = new Map();
+  const { setTimeout: arm, clearTimeout: disarm } = win;
+  const hook = (name, again) => method(win, name, (original, self, args) => {
+    const [call, wait, ...rest] = args;
+    if (typeof call !== "function") return apply(original, self, args);
+    const delay = Math.max(+wait || 0, again ? 4 : 0);
+    const timer = { depth: depth + 1, due: elapsed() + delay, run };
+    const real = () => { timer.real = apply(arm, win, [run, Math.max(timer.due - elapsed(), 0)]); };
+    function run() {
+      apply(disarm, win, [timer.real]);
+      timers.delete(timer);
+      if (win.closed) return;
+      if (again) {
+        timer.depth++;
+        timer.due = Math.max(timer.due + delay, elapsed());
+        timers.add(timer);
+        real();
+      } else known.delete(timer.id);
+      inside(timer, () => apply(call, win, rest));
+    }
+    timers.add(timer);
+    real();
+    timer.id = timer.real;
+    known.set(timer.id, timer);
+    return timer.id;
+  });
+  const cancel = (name) => method(win, name, (original, self, args) => {
+    const timer = known.get(+args[0]);
+    if (!timer) return apply(original, self, args);
+    known.delete(timer.id);
+    timers.delete(timer);
+    apply(disarm, win, [timer.real]);
+    return undefined;
+  });
+  hook("setTimeout", false);
+  hook("setInterval", true);
+  cancel("clearTimeout");
+  cancel("clearInterval");
 }
 
 /** One more is under way from now on; what is given back ends it, a turn later and once. */
@@ -128,53 +182,108 @@ function beside(win) {
   });
 }
 
-/** One turn of the event loop: microtasks and what is already queued. */
-const turn = () => new Promise((done) => {
+/** One turn of the event loop: microtasks and what is already queued; then `task`, as one of the page's own. */
+const turn = (task) => new Promise((done) => {
   const { port1, port2 } = new Channel();
-  port1.onmessage = () => { port1.close(); done(); };
+  port1.onmessage = () => {
+    port1.close();
+    done();
+    task?.();
+  };
   port2.postMessage(0);
 });
+/** Two turns: what the page put off in the first one is done in the second. */
+export async function rest() {
+  await turn();
+  await turn();
+}
 /** Whether a frame is still being loaded. */
 function loading() {
-  for (const frame of document.querySelectorAll("iframe[src]")) {
+  for (const frame of document.querySelectorAll("iframe[src],iframe[srcdoc]")) {
     try {
       const inner = frame.contentDocument;
-      if (inner && (inner.readyState !== "complete" || (inner.URL === "about:blank" && !/^about:/.test(frame.src)))) return true;
+      if (inner && (inner.readyState !== "complete" || (inner.URL === "about:blank" && (frame.hasAttribute("srcdoc") || !/^about:/.test(frame.src))))) return true;
     } catch { /* another origin */ }
   }
   return false;
 }
 const pause = (ms) => new Promise((done) => realTimeout(done, ms));
+/** The next frame. A busy machine may take its time; a page that is not shown has none, and is not waited for again. */
+let patience = 1000;
+const frame = () => new Promise((done) => {
+  const late = realTimeout(() => { patience = 40; done(); }, patience);
+  realFrame(() => { realClear(late); patience = 1000; done(); });
+});
+
+/** Ends the animations of style sheets and scripts that would have ended within so many milliseconds. */
+function endAnimations(within) {
+  let ended = false;
+  for (const animation of document.getAnimations?.() || []) {
+    try {
+      const { endTime, localTime, activeDuration } = animation.effect.getComputedTiming();
+      if (animation.playState !== "running" || !Number.isFinite(endTime) || !activeDuration || endTime - localTime > within) continue;
+      animation.finish();
+      ended = true;
+    } catch { /* it has no end */ }
+  }
+  return ended;
+}
 
 /**
- * Waits until nothing is left that would happen within `gap` milliseconds, at most `most`; `over()` ends it early.
+ * Lets `gap` milliseconds of the recording's time go by, with all that happens in them; `over()` ends it early. What is
+ * no matter of time is waited for, `most` milliseconds if a server has to answer.
  * Without tracking (injected late): a turn, a timer of 0 and a frame.
  */
 export async function settle({ gap = 0, most = 250, over = () => false } = {}) {
-  await turn();
+  await rest();
   if (!tracked.on) {
     await pause(0);
-    await new Promise((done) => { realFrame(() => done()); realTimeout(done, 50); });
+    await frame();
     await turn();
     return;
   }
   const start = realNow();
-  const horizon = start + Math.max(gap, 20);
-  for (;;) {
-    if (over()) return;
-    const now = realNow();
-    if (now - start > (open.promised ? LONGEST : most)) return;
-    let next = Infinity;
-    for (const key of timers.values()) if (key.depth <= DEEPEST && key.due <= horizon) next = Math.min(next, Math.max(key.due - now, 0));
-    let drawn = false;
-    for (const key of frames.values()) if (key.depth <= DEEPEST) drawn = true;
-    const more = open.promised || open.requests || loading();
-    if (next === Infinity && !drawn && !more) {
+  const horizon = elapsed() + Math.max(gap, 20);
+  let turns = 0, drawn = 0, awaited = 0, halfway = false;
+  while (!over()) {
+    if (open.promised || open.requests || loading()) {
+      if (realNow() - start > (open.promised ? LONGEST : most)) return;
+      await pause(2);
       await turn();
-      return;
+      continue;
     }
-    if (drawn) await new Promise((done) => { realFrame(() => done()); realTimeout(done, 40); });
-    else await pause(Math.max(Math.min(next, most - (now - start), more ? 2 : 1000), 0));
+    if (awaited < MOST_AWAITED && [...frames].some((entry) => entry.depth <= DEEPEST)) {
+      awaited++;
+      await frame();
+      await turn();
+      continue;
+    }
+    let next = null;
+    for (const timer of timers) if (timer.due <= horizon && (!next || timer.due < next.due)) next = timer;
+    if (next && next.depth > DEEPEST && ++turns > MOST_TURNS) next = null;
+    const to = next ? next.due : horizon;
+    // An animation that a script makes goes by frames: one half of the way to what comes next, one at the end.
+    if (frames.size && to - elapsed() > 20 && !halfway && (drawn < MOST_FRAMES || !next)) {
+      halfway = true;
+      drawn++;
+      advance(elapsed() + (to - elapsed()) / 2);
+      await frame();
+      await turn();
+      continue;
+    }
+    if (endAnimations(next ? to - elapsed() : Math.max(gap, 20))) {
+      await frame();
+      await turn();
+      continue;
+    }
+    advance(to);
+    if (next) {
+      halfway = false;
+      await turn(next.run);
+    } else if (frames.size && halfway) {
+      halfway = false;
+      await frame();
+    } else return turn();
     await turn();
   }
 }

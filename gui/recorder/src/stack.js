@@ -33,8 +33,10 @@ export function failureOf(kind, thrown, event) {
   let type = "";
   let frames = [];
   try {
-    if (thrown && typeof thrown === "object" && "stack" in thrown) {
-      type = String((thrown.constructor && thrown.constructor.name) || thrown.name || "").slice(0, 80);
+    // Errors of older libraries have no stack, and those of the browser one constructor for all.
+    if (thrown && typeof thrown === "object" && ("stack" in thrown || "message" in thrown)) {
+      const made = (thrown.constructor || {}).name;
+      type = String((made !== "DOMException" && made) || thrown.name || "").slice(0, 80);
       frames = framesOf(thrown.stack);
     }
   } catch { /* a thrown object may throw when it is looked at */ }

@@ -57,7 +57,7 @@ export function nameOf(el) {
 /** A label's text without what is typed in the field inside it. */
 function labelText(label) {
   let text = "";
-  for (const node of label.childNodes) if (!/^(textarea|select|input)$/i.test(node.nodeName)) text += node.textContent;
+  for (const node of label.childNodes) if (!/^(textarea|select|input|#comment)$/i.test(node.nodeName)) text += node.textContent;
   return text;
 }
 
@@ -97,6 +97,7 @@ function structure(el) {
   const [id, list] = steps(el);
   const css = list.map(([tag, position, alone]) => CSS.escape(tag) + (alone ? "" : `:nth-of-type(${position})`));
   if (id) css.unshift("#" + CSS.escape(id));
+  else if (hostOf(el) && !finds(rootOf(el), css.join(" > "), el)) css[0] += ":not(* > *)"; // from the top of the shadow
   return css.join(" > ");
 }
 

@@ -12,15 +12,19 @@ export const world = {
   answers: [], used: new Map(), unanswered: 0, missing: "pass", dialogs: [], sockets: new Set(), at: 0,
 };
 
-const elapsed = () => realNow() - world.begun + world.offset;
+/** Milliseconds of the recording's time that have gone by: the real ones, and those that were skipped. */
+export const elapsed = () => realNow() - world.begun + world.offset;
+
+/** What `performance.now()` says. */
+export const performed = () => (world.clock === null ? realNow() : world.performance + elapsed());
 
 /** Moves the clock on to `at` milliseconds after the recording's beginning. */
 export function advance(at) {
-  if (world.clock !== null && at > elapsed()) world.offset += at - elapsed();
+  if (at > elapsed()) world.offset += at - elapsed();
 }
 
 export function takeWorld(recording, options) {
-  const { environment, answers, load } = recording;
+  const { page, environment, answers, load } = recording;
   if (environment && options.clock !== false) {
     world.clock = environment.clock;
     world.performance = environment.performance;
@@ -31,7 +35,7 @@ export function takeWorld(recording, options) {
     world.spare = seeded([...seed].reverse());
     world.crypto = [...(environment.crypto || [])];
   }
-  if (answers && options.network !== false) world.answers = answers;
+  if (answers && options.network !== false) world.answers = answers.map((answer) => ({ ...answer, url: hereabouts(answer, page?.url) }));
   world.missing = options.missing || "pass";
   if (load && options.dialogs !== false) world.dialogs = load.dialogs.map((dialog) => ({ ...dialog }));
 }
@@ -48,7 +52,7 @@ function clockOf(win) {
   const time = () => Math.floor(world.clock + elapsed());
   const fresh = win.Date;
   method(win.Date, "now", (_, self, args) => time());
-  method(win.Performance.prototype, "now", (_, self, args) => world.performance + elapsed());
+  method(win.Performance.prototype, "now", (_, self, args) => performed());
   constructor(win, "Date", (date, args) => { if (!args.length) date.setTime(time()); return date; }, () => new fresh(time()).toString());
 }
 
@@ -94,6 +98,17 @@ function store(entries) {
       else window[area + "Storage"].setItem(key, value);
     } catch { /* no storage here */ }
   }
+}
+
+/** The address of an answer where the page lies now: what was on the page's own server is on this one. */
+function hereabouts({ kind, url }, page) {
+  const server = (address) => new URL(address).origin.replace(/^ws/, "http");
+  let full = url;
+  try {
+    if (page && /^https?:/.test(location.protocol) && server(url) === server(page)) full = url.slice(new URL(url).origin.length);
+  } catch { /* it is told from the page on */ }
+  full = new URL(full, location.href).href;
+  return kind === "websocket" ? full.replace(/^http/, "ws") : full;
 }
 
 const plainUrl = (url) => url.split(/[?#]/)[0];

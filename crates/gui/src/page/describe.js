@@ -37,9 +37,11 @@
         parts.unshift('#' + CSS.escape(at.id));
         break;
       }
-      const same = at.parentElement ? [...at.parentElement.children].filter(it => it.localName === at.localName) : [at];
+      const same = [...(at.parentNode || {}).children || [at]].filter(it => it.localName === at.localName);
       const name = CSS.escape(at.localName);
-      parts.unshift(same.length > 1 ? name + ':nth-of-type(' + (same.indexOf(at) + 1) + ')' : name);
+      // From the top of a shadow: what is deeper in it may look alike.
+      const top = at.parentNode === root && root.host ? ':not(* > *)' : '';
+      parts.unshift((same.length > 1 ? name + ':nth-of-type(' + (same.indexOf(at) + 1) + ')' : name) + top);
     }
     return parts.join(' > ');
   };
