@@ -40,6 +40,8 @@ export interface StuntReplay {
   run(actions: Action[], options?: Run): Promise<Replayed>;
   one(action: Action): Promise<{ done: true } | { done: false; why: string }>;
   locate(target: Target, offset?: Point): Located;
+  begin(action: Pick<Action, "id" | "at_ms" | "dialogs">): void;
+  deliver(id: number): void;
   answer(dialogs: Dialog[]): void;
   advance(at_ms: number): void;
   settle(options?: { gap?: number; most?: number }): Promise<void>;
