@@ -4,6 +4,7 @@
 
 mod anonymize;
 mod demo;
+mod film;
 mod record;
 mod replay;
 mod report;

@@ -13,7 +13,9 @@ use stunt_gui::chromium::{Browser, Error, Look, Tab};
 use stunt_gui::{End, Manner, PageFailure, Plan, Recording, walk};
 use stunt_report::{Opened, steps, visible};
 
+use super::film::Film;
 use super::{Choice, Wished, address, reported};
+use crate::inspect;
 use crate::outcome::{self, Outcome};
 use crate::submit::terminal::{self, Answer};
 
@@ -43,6 +45,9 @@ pub struct Arguments {
     /// Only up to this step, from 1
     #[arg(long, value_name = "STEP")]
     until: Option<usize>,
+    /// Write pictures of all steps into a page of its own
+    #[arg(long, value_name = "FILE")]
+    film: Option<PathBuf>,
     /// Without a window
     #[arg(long)]
     headless: bool,
@@ -65,6 +70,7 @@ impl Arguments {
             delay: wished.delay,
             step: wished.step,
             until: None,
+            film: None,
             headless: false,
             yes: wished.yes,
             json: wished.json,
@@ -111,7 +117,11 @@ pub(super) fn play(
         afterwards: recording.afterwards(),
     };
     let browser = Browser::start(look, arguments.choice.browser.as_deref())?;
+    let mut film = arguments.film.as_deref().map(Film::new);
     let mut before = |number: usize, tab: &mut Tab| {
+        if let Some(film) = &mut film {
+            film.take(tab)?;
+        }
         let step = words.get(number).filter(|_| number < some.len());
         if let Some(step) = step {
             eprintln!("{:>3}. {}", number + 1, visible(step));
@@ -126,6 +136,9 @@ pub(super) fn play(
         }
         Err(error) => return Err(error.into()),
     };
+    if let Some(film) = &film {
+        film.write(&inspect::title(&opened.report), &words[..some.len().min(words.len())])?;
+    }
     let expected = PageFailure::read(&recording.value()["failure"]);
     let same = expected.as_ref().is_some_and(|it| ran.same(it).is_some());
     let other = ran.failures.first().map(|it| it.to_path(&|_| None).to_string());

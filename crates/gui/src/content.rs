@@ -17,6 +17,8 @@ use crate::replay::open;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Content {
     scripts: BTreeMap<String, String>,
+    /// The text of all of them, and of those within the document, in lower case.
+    text: String,
 }
 
 impl Content {
@@ -30,6 +32,8 @@ impl Content {
         let mut tab = open(&browser, &plan, &[])?;
         let tree = tab.call("Page.getResourceTree", &json!({}))?;
         let mut hashes: BTreeMap<String, Sha256> = BTreeMap::new();
+        let inner = "[...document.scripts].map(script => script.text).join('\\n')";
+        let mut text = tab.evaluate(inner)?.as_str().unwrap_or_default().to_lowercase();
         let mut frames = vec![tree["frameTree"].clone()];
         while let Some(tree) = frames.pop() {
             let frame = tree["frame"]["id"].clone();
@@ -42,6 +46,7 @@ impl Content {
                 // One that could not be loaded has no content.
                 let Ok(content) = tab.call("Page.getResourceContent", &params) else { continue };
                 let content = content["content"].as_str().unwrap_or_default();
+                text.push_str(&content.to_lowercase());
                 hashes.entry(script_name(url)).or_default().update(content.as_bytes());
             }
             frames.extend(tree["childFrames"].as_array().into_iter().flatten().cloned());
@@ -49,7 +54,13 @@ impl Content {
         let digits = |hash: Sha256| -> String {
             hash.finalize()[..20].iter().map(|byte| format!("{byte:02x}")).collect()
         };
-        Ok(Self { scripts: hashes.into_iter().map(|(name, hash)| (name, digits(hash))).collect() })
+        let scripts = hashes.into_iter().map(|(name, hash)| (name, digits(hash))).collect();
+        Ok(Self { scripts, text })
+    }
+
+    /// Whether a word, in lower case, stands in a script: what everybody has who has the page.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.text.contains(word)
     }
 
     /// The digest of a script.

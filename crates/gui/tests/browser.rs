@@ -30,6 +30,7 @@ fn recording(url: &str, actions: &[(&str, &str, Value)]) -> Recording {
         let tag = match *widget {
             "#sort" => "select",
             "#name" | "#sum" | "#filter" | "#q" => "input",
+            "#next" => "a",
             _ => "button",
         };
         let mut action = json!({
@@ -179,6 +180,30 @@ fn what_a_server_says_by_itself_comes_by_mouse_and_keys_as_well() {
     assert_eq!((case.seen, case.failure.error.as_str()), ((3, 3), "TypeError"));
     let by_hand = case.proved(&original, Manner::Trusted, 2).expect("there is a browser");
     assert_eq!(by_hand.len(), 2);
+}
+
+#[test]
+fn a_session_over_two_documents_replays_each_time() {
+    let steps = [
+        ("type", "#name", json!({ "text": "Erika Mustermann" })),
+        ("click", "#ready", json!({})),
+        ("click", "#next", json!({})),
+        ("click", "#born", json!({})),
+    ];
+    let original = recording(&page("steps.html"), &steps);
+    let pool = pool();
+    let case = Case::new(&pool, &original, None).expect("it fails");
+    assert_eq!((case.seen, case.failure.error.as_str()), ((3, 3), "RangeError"));
+    let cancel = AtomicBool::new(false);
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let double =
+        anonymize(&case, &original, settings(&cancel), &mut rng).expect("there is a double");
+    let actions = double.recording.actions();
+    let widgets: Vec<&str> =
+        actions.iter().filter_map(|it| it["target"]["widget"].as_str()).collect();
+    // A day that is empty is none, either.
+    assert_eq!(widgets, ["#next", "#born"]);
+    assert_eq!(double.proved, [(3, 3), (2, 2)], "by the player, and by mouse and keys");
 }
 
 #[test]

@@ -67,6 +67,19 @@ export function track(win) {
     return apply(original, self, args);
   });
   beside(win);
+  if (win === window) watchLeaving(win.navigation);
+}
+
+/** The document is going: what comes next is another player's, in the next one. */
+let leaving = false;
+const SLOWEST = 15000;
+
+/** Not all browsers tell. */
+function watchLeaving(navigation) {
+  if (!navigation) return;
+  apply(listen, navigation, ["navigate", ({ destination, downloadRequest }) => { leaving = !destination.sameDocument && downloadRequest === null; }]);
+  // A page that stays has prevented it, or made something else of it.
+  for (const type of ["navigatesuccess", "navigateerror"]) apply(listen, navigation, [type, () => { leaving = false; }]);
 }
 
 function inside(entry, call) {
@@ -245,9 +258,9 @@ export async function settle({ gap = 0, most = 250, over = () => false } = {}) {
   const start = realNow();
   const horizon = elapsed() + Math.max(gap, 20);
   let turns = 0, drawn = 0, awaited = 0, halfway = false;
-  while (!over()) {
-    if (open.promised || open.requests || loading()) {
-      if (realNow() - start > (open.promised ? LONGEST : most)) return;
+  while (leaving || !over()) {
+    if (leaving || open.promised || open.requests || loading()) {
+      if (realNow() - start > (leaving ? SLOWEST : open.promised ? LONGEST : most)) return;
       await pause(2);
       await turn();
       continue;

@@ -198,6 +198,15 @@ impl Tab {
         }
     }
 
+    /// A picture of what is shown: JPEG in base 64.
+    ///
+    /// # Errors
+    /// The browser takes none.
+    pub fn picture(&mut self) -> Result<String, Error> {
+        let params = json!({ "format": "jpeg", "quality": 60 });
+        Ok(text(&self.call("Page.captureScreenshot", &params)?["data"]))
+    }
+
     /// What was seen so far.
     pub fn seen(&self) -> &Seen {
         &self.seen
