@@ -24,7 +24,7 @@ const timers = new Set();
 const frames = new Set();
 /** Under way: requests, which a server may never answer; and what the browser ends by itself, whatever the load. */
 const open = { requests: 0, promised: 0 };
-const LONGEST = 3000;
+const LONGEST = 10000;
 const then = Promise.prototype.then;
 const ANSWER_OF_WORKER = 150;
 export const tracked = { on: false };
