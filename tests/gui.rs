@@ -74,7 +74,11 @@ fn a_session_becomes_a_double_and_a_test() {
     let film = ["gui", "replay", "report.zip", "--headless", "--page", page, "--film", "film.html"];
     run(&film, 0);
     let film = fs::read_to_string(place.path("film.html")).expect("the film");
-    assert_eq!(film.matches("data:image/jpeg;base64,/9j/").count(), 5, "before each step, and at the end");
+    assert_eq!(
+        film.matches("data:image/jpeg;base64,/9j/").count(),
+        5,
+        "before each step, and at the end"
+    );
     assert!(film.contains("click *Save* in the dialog *Invoice*"), "{film}");
     let fixed = fs::read_to_string(page).expect("the page");
     let fixed = fixed.replace("new RegExp(event.target.value, 'i')", "/./");

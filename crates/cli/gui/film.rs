@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use stunt_gui::chromium::{Error, Tab};
 use stunt_graph::svg::escaped;
+use stunt_gui::chromium::{Error, Tab};
 use stunt_report::visible;
 
 const STYLE: &str = "\

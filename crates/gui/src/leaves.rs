@@ -31,6 +31,9 @@ pub struct Leaf {
     pub what: &'static str,
 }
 
+/// What goes in by keys.
+const TYPED: &str = "what was typed";
+
 use Step::{At, Name};
 
 /// All leaves that have bytes, in their order.
@@ -53,7 +56,7 @@ pub fn leaves(recording: &Recording) -> Vec<Leaf> {
             [Name("actions"), At(number)].iter().chain(rest).cloned().collect()
         };
         for (name, what) in [
-            ("text", if action["kind"] == "paste" { "what was pasted" } else { "what was typed" }),
+            ("text", if action["kind"] == "paste" { "what was pasted" } else { TYPED }),
             ("html", "what was pasted"),
             ("value", "what was set"),
         ] {
@@ -116,7 +119,14 @@ pub fn filled(recording: &Recording, leaves: &[Leaf], bytes: &[Vec<u8>]) -> Opti
     for (leaf, bytes) in leaves.iter().zip(bytes) {
         let text = match leaf.written {
             Written::Base64 => STANDARD.encode(bytes),
-            Written::Text => String::from_utf8(bytes.clone()).ok()?,
+            Written::Text => {
+                let text = String::from_utf8(bytes.clone()).ok()?;
+                // There is no key for a control character.
+                if leaf.what == TYPED && text.contains(|it: char| it.is_control() && it != '\n') {
+                    return None;
+                }
+                text
+            }
             Written::Query => {
                 let old = recording.text(&leaf.place)?;
                 let rest = std::str::from_utf8(bytes).ok()?;
@@ -168,7 +178,9 @@ mod tests {
         let bytes: Vec<Option<Vec<u8>>> =
             found.iter().map(|it| bytes_of(&other_filled, it)).collect();
         assert_eq!(bytes, other.map(Some));
-        // Typed text is text, an address is one.
+        // Typed text is what keys can type, an address is one.
+        let key = [b"".to_vec(), b"\x01".to_vec()];
+        assert_eq!(filled(&all, &found, &key), None);
         assert_eq!(filled(&all, &found, &[b"".to_vec(), vec![255]]), None);
         assert_eq!(filled(&all, &found, &[b"x".to_vec()]), None);
     }

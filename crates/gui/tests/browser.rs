@@ -157,11 +157,11 @@ fn a_search_that_takes_time_asks_with_what_was_typed_and_is_not_the_first_mistak
     let actions = double.recording.actions();
     let kinds: Vec<&str> = actions.iter().filter_map(|it| it["kind"].as_str()).collect();
     assert_eq!(kinds, ["type", "click"]);
-    assert_eq!(double.proved, [(3, 3), (2, 2)], "by the player, and by mouse and keys");
+    let bytes = String::from_utf8(double.bytes.0.clone()).expect("it is JSON");
+    assert_eq!(double.proved, [(3, 3), (2, 2)], "by the player, and by mouse and keys: {bytes}");
     // A second would do, and who waited for how long is nobody's business.
     assert_eq!((&actions[0]["at_ms"], &actions[1]["at_ms"]), (&json!(3000.0), &json!(6000.0)));
     assert_eq!(double.recording.value()["answers"][0]["url"], "search");
-    let bytes = String::from_utf8(double.bytes.0.clone()).expect("it is JSON");
     for private in ["private", "Erika", "Muster", "Beispiel", "Berlin", "tests/pages", "2911"] {
         assert!(!bytes.contains(private), "{private}: {bytes}");
     }
