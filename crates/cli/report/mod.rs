@@ -43,7 +43,7 @@ Without --to, the report goes to the server of the configuration; where there is
   stunt report last                             the last run that `stunt record` has kept"
 )]
 pub struct Arguments {
-    /// Where it goes: github[:OWNER/NAME], gitlab[:GROUP/NAME], mail[:ADDRESS], or a file
+    /// Where it goes: github or github:OWNER/NAME, gitlab or gitlab:GROUP/NAME, mail or mail:ADDRESS, or a file
     #[arg(long, value_name = "WHERE")]
     to: Option<Way>,
     /// The input, at @@ or on standard input; without it, what the program is seen to read
