@@ -79,7 +79,7 @@ impl Until<'_> {
         let mut oracle =
             Texts { case, recording, leaves: &leaves, until: None, trials: oracle_trials };
         let may = vec![true; input.len()];
-        let budget = stunt_reduce::Budget { runs: 1 << 14, over: &over, without: &[] };
+        let budget = stunt_reduce::Budget { runs: 1 << 14, over: &over, without: &[], few: false };
         let reduced = reduce(&input, &may, &mut oracle, budget)?;
         let bytes = |all: &[Vec<u8>]| all.iter().map(Vec::len).sum::<usize>();
         let (before, after) = (bytes(&input), bytes(&reduced.input));

@@ -41,6 +41,7 @@ impl Reduction<'_> {
         self.within_leaves(&mut document, 0, How::ByElements)?;
         self.within_leaves(&mut document, 0, How::Plainly)?;
         self.without_parts(&mut document)?;
+        self.within_leaves(&mut document, 0, How::WordsPlainly)?;
         self.within_leaves(&mut document, 0, How::Coarsely)?;
         self.within_leaves(&mut document, 0, How::Finely)?;
         if document.nodes().count() < before {
@@ -152,6 +153,7 @@ impl Reduction<'_> {
             match how {
                 How::ByElements => leaf.by_elements()?,
                 How::Plainly => leaf.coarsely_plainly()?,
+                How::WordsPlainly => leaf.words_plainly()?,
                 How::Coarsely => leaf.coarsely()?,
                 How::Finely => {
                     leaf.finely()?;
@@ -203,6 +205,7 @@ const AT_FIRST: usize = 2;
 enum How {
     ByElements,
     Plainly,
+    WordsPlainly,
     Coarsely,
     Finely,
 }
@@ -263,7 +266,7 @@ mod tests {
         let mut oracle = |input: &[Vec<u8>]| {
             unpacked(&input[0]).is_some_and(|text| text.windows(3).any(|it| it == b"bug"))
         };
-        let budget = Budget { runs: 10_000, over: &|| false, without: &[] };
+        let budget = Budget { runs: 10_000, over: &|| false, without: &[], few: false };
         let reduced = reduce(&[input], &[true], &mut oracle, budget).expect("it cannot break");
         assert_eq!(unpacked(&reduced.input[0]).as_deref(), Some(&b"bug"[..]));
         assert!(reduced.input[0].windows(3).any(|it| it == b"bug"), "it is not stored");

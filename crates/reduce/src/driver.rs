@@ -19,8 +19,8 @@ use crate::oracle::{AT_ONCE, Broken, Oracle};
 use crate::pass::Pass;
 use crate::passes::{
     BracketPairs, Brackets, Bytes, Counted, Elements, Hoist, Inlined, Instead, Items, LinePairs,
-    Lines, Lower, Mentions, Numbers, OtherWords, Plain, Records, TokenPairs, Tokens, Window, Words,
-    elements, units,
+    Lines, Lower, Mentions, Numbers, OtherWords, Plain, PlainWords, Records, TokenPairs, Tokens,
+    Window, Words, elements, units,
 };
 use crate::sums::{Sum, sums};
 
@@ -49,6 +49,8 @@ pub struct Budget<'a> {
     pub over: &'a dyn Fn() -> bool,
     /// Families of passes that are left out, by name.
     pub without: &'a [String],
+    /// There is time for few runs: what was somebody's own words becomes plain before anything small is cut.
+    pub few: bool,
 }
 
 /// What a reduction came to.
@@ -79,6 +81,10 @@ pub fn reduce(
         reduction.patience = if text == Text::Flat { PATIENCE } else { PATIENCE_WITH_DOCUMENTS };
         reduction.sums = sums(reduction.bytes());
         reduction.coarsely()?;
+        if budget.few && text == Text::Flat {
+            reduction.coarsely_plainly()?;
+            reduction.words_plainly()?;
+        }
         reduction.pass(&Lower)?;
         reduction.finely()?;
         // The leaves of a document are plain already.
@@ -180,6 +186,16 @@ impl<'a> Reduction<'a> {
         while size > 0 && !self.is_over() {
             self.pass(&Plain(size))?;
             size = size.min(elements::not_plain(self.bytes())) / 2;
+        }
+        Ok(())
+    }
+
+    /// The same with single words of what has to stay.
+    pub(crate) fn words_plainly(&mut self) -> Result<(), Broken> {
+        let mut size = elements::words_not_plain(self.bytes()).len();
+        while size > 0 && !self.is_over() {
+            self.pass(&PlainWords(size))?;
+            size = size.min(elements::words_not_plain(self.bytes()).len()) / 2;
         }
         Ok(())
     }
@@ -327,7 +343,12 @@ mod tests {
         let input: Vec<Vec<u8>> = input.iter().map(|part| part.to_vec()).collect();
         let mut oracle = |input: &[Vec<u8>]| fails(input);
         {
-            let budget = Budget { runs: 100_000, over: &|| false, without: &["plain".to_owned()] };
+            let budget = Budget {
+                runs: 100_000,
+                over: &|| false,
+                without: &["plain".to_owned()],
+                few: false,
+            };
             reduce(&input, may, &mut oracle, budget).expect("the closure cannot break").input
         }
     }
@@ -340,9 +361,35 @@ mod tests {
         assert_eq!(found, [b"bug".to_vec()]);
         // A failure that needs nothing needs no byte, and there is nothing to be made plain then.
         assert_eq!(shortened(&[text], &[true], |_| true), [Vec::<u8>::new()]);
-        let budget = Budget { runs: 1000, over: &|| false, without: &[] };
+        let budget = Budget { runs: 1000, over: &|| false, without: &[], few: false };
         let found = reduce(&[text.to_vec()], &[true], &mut |_: &[Vec<u8>]| true, budget);
         assert_eq!(found.expect("the closure cannot break").input, [Vec::<u8>::new()]);
+    }
+
+    #[test]
+    fn where_there_is_time_for_few_runs_words_become_plain_first() {
+        let text =
+            b"Hannelore Weizsaecker; Kapellenberg 7; 1968-14-09; hepatitis; DE9386011\n".repeat(30);
+        // Every line has its fields, and in one a month is none.
+        let mut oracle = |input: &[Vec<u8>]| {
+            let mut lines = input[0].split_inclusive(|&byte| byte == b'\n');
+            let well = lines.clone().all(|it| {
+                let fields = it.split(|&byte| byte == b';');
+                it.ends_with(b"\n")
+                    && fields.clone().count() == 5
+                    && fields.into_iter().all(|it| it.len() > 4)
+            });
+            well && lines.any(|it| it.windows(4).any(|part| part == b"-14-"))
+        };
+        for (few, private) in [(true, false), (false, true)] {
+            let budget = Budget { runs: 60, over: &|| false, without: &[], few };
+            let found = reduce(std::slice::from_ref(&text), &[true], &mut oracle, budget);
+            let found = found.expect("the closure cannot break").input.swap_remove(0);
+            assert!(oracle(std::slice::from_ref(&found)));
+            let has = |word: &[u8]| found.windows(word.len()).any(|it| it == word);
+            let all: [&[u8]; 4] = [b"Hannelore", b"Kapellenberg", b"hepatitis", b"9386011"];
+            assert_eq!(all.iter().any(|word| has(word)), private, "{}", found.len());
+        }
     }
 
     #[test]
@@ -404,7 +451,7 @@ mod tests {
             count += 1;
             input[0].len() > 3
         };
-        let budget = Budget { runs: 7, over: &|| false, without: &[] };
+        let budget = Budget { runs: 7, over: &|| false, without: &[], few: false };
         reduce(&[vec![0; 1000]], &[true], &mut oracle, budget).expect("it cannot break");
         assert_eq!(count, 7);
     }

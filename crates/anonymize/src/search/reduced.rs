@@ -40,6 +40,8 @@ const REDUCING: f64 = 0.5;
 const REDUCING_ALONE: f64 = 0.9;
 /// So many runs are few.
 const FEW_RUNS: u32 = 400;
+/// With fewer than these, an input does not become as small as it could.
+const SOME_RUNS: u32 = 2000;
 /// A slow program may take so many times the usual time, unless the user has said how long.
 const SLOWLY: f64 = 1.5;
 /// A double is filled up to the original's length if that is at most this, in bytes: a maintainer should be able
@@ -58,6 +60,8 @@ impl<T: Target> Search<'_, T> {
             let found = self.find_by(rng)?;
             return Ok(self.charged(found));
         }
+        // Finding out how the program can be run is a part of it: for a slow one that takes long, too.
+        self.stage(Stage::Reduce);
         let Some(mut oracle) = self.runner()? else { return self.find_by(rng) };
         let pace = self.pace(&mut *oracle)?;
         if pace > SLOW && self.options.time.is_none() {
@@ -190,13 +194,14 @@ impl<T: Target> Search<'_, T> {
         runs: u64,
     ) -> Result<Original, Error> {
         let original = self.target.original();
+        let few = self.pace.is_some_and(|pace| pace * SOME_RUNS > time);
         self.stage(Stage::Reduce);
         let begun = Instant::now();
         let from = original.reveal();
         let shorter = self.searching(|cancel| {
             let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
             let without = &self.options.without;
-            reduce(&from, may, oracle, Budget { runs, over: &over, without })
+            reduce(&from, may, oracle, Budget { runs, over: &over, without, few })
         });
         let shorter = shorter?;
         self.seconds.search += begun.elapsed().as_secs_f64();

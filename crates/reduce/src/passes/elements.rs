@@ -5,13 +5,16 @@
 
 use std::ops::Range;
 
-use stunt_document::{Change, Role, Structure};
+use stunt_document::{Change, Layout, Role, Structure};
 
 use crate::edit::Edit;
 use crate::pass::{Pass, in_order};
 
 /// Of more elements than this none takes the place of another: most of them are to go first.
 const MOST_HOISTED: usize = 2000;
+
+/// The shortest word that becomes plain by itself.
+const SHORTEST: usize = 2;
 
 /// Groups of so many elements that stand side by side; of single ones also what stands within, in their place.
 pub(crate) struct Elements(pub(crate) usize);
@@ -67,11 +70,54 @@ impl Pass for Plain {
     fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
         let changes: Vec<(Range<usize>, Vec<u8>)> = texts(bytes)
             .into_iter()
-            .map(|range| (range.clone(), bytes[range].iter().map(|&byte| plain(byte)).collect()))
-            .filter(|(range, plain): &(Range<usize>, Vec<u8>)| bytes[range.clone()] != plain[..])
+            .map(|range| (range.clone(), all_plain(&bytes[range])))
+            .filter(|(range, plain)| bytes[range.clone()] != plain[..])
             .collect();
         changes.chunks(self.0.max(1)).map(|group| Edit::all(group.to_vec())).collect()
     }
+}
+
+/// Groups of so many words and numbers within what somebody wrote, of which letters become `a` and digits `0`: of a text
+/// that is needed hardly a word is.
+pub(crate) struct PlainWords(pub(crate) usize);
+
+impl Pass for PlainWords {
+    fn family(&self) -> &'static str {
+        "plain"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        let change = |range: Range<usize>| (range.clone(), all_plain(&bytes[range]));
+        let changes: Vec<_> = words_not_plain(bytes).into_iter().map(change).collect();
+        changes.chunks(self.0.max(1)).map(|group| Edit::all(group.to_vec())).collect()
+    }
+}
+
+/// The words and numbers within what somebody wrote that are not plain: in markup, JSON and values of PDF within texts
+/// and values, in all else anywhere.
+pub(crate) fn words_not_plain(bytes: &[u8]) -> Vec<Range<usize>> {
+    let layout = Structure::of(bytes).layout();
+    let within = match layout {
+        Layout::Markup | Layout::Json | Layout::Pdf => texts(bytes),
+        _ => std::iter::once(0..bytes.len()).collect(),
+    };
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+    let mut words = Vec::new();
+    for text in within {
+        let mut at = text.start;
+        for part in bytes[text].chunk_by(|one, two| is_word(one) == is_word(two)) {
+            let range = at..at + part.len();
+            at = range.end;
+            if is_word(&part[0]) && part.len() >= SHORTEST && all_plain(part) != part {
+                words.push(range);
+            }
+        }
+    }
+    words
+}
+
+fn all_plain(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|&byte| plain(byte)).collect()
 }
 
 /// How many texts and values are not plain.
@@ -131,6 +177,26 @@ mod tests {
         assert_eq!(all[0].apply(markup), b"<row kind=\"Aaaaa\">00.0<cell>Aaaa</cell></row>");
         assert_eq!((Plain(2).edits(markup).len(), not_plain(markup)), (2, 3));
         assert_eq!(not_plain(&all[0].apply(markup)), 0);
+    }
+
+    #[test]
+    fn words_within_a_text_become_plain_by_themselves() {
+        let markup = b"<p kind=\"note\">Born 1968-14-09 at x: flu, DE0845</p>";
+        let edits = PlainWords(1).edits(markup);
+        assert_eq!(edits.len(), words_not_plain(markup).len());
+        assert_eq!(edits.len(), 8, "of attributes as well, but no names, and no single letters");
+        assert_eq!(
+            edits[2].apply(markup),
+            b"<p kind=\"note\">Born 0000-14-09 at x: flu, DE0845</p>"
+        );
+        let all = PlainWords(99).edits(markup)[0].apply(markup);
+        assert_eq!(all, b"<p kind=\"aaaa\">Aaaa 0000-00-00 aa x: aaa, AA0000</p>");
+        assert!(words_not_plain(&all).is_empty());
+        // Of JSON, names of members stay; where nothing is known, all words count.
+        for text in [&b"{\"name\": \"Anna B\"}"[..], b"\x01\x02Anna\0\x7fx"] {
+            let words = words_not_plain(text);
+            assert_eq!((words.len(), &text[words[0].clone()]), (1, &b"Anna"[..]));
+        }
     }
 
     #[test]
