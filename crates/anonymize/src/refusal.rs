@@ -136,7 +136,7 @@ pub enum Refusal {
     /// Too much of the original's content stands in the double.
     #[error(
         "{share:.1} % of the words and numbers of this input still stand in the best double that was found \
-         ({count} of {of}, among them {some}), and above {most} % it is not handed out. Tried were {}other content \
+         ({count} of {of}, among them {some}), and above {most} % or {most_words} it is not handed out. Tried were {}other content \
          in the place of what is left. More --time may help; --accept-remains allows more.",
         if *.cut { "cutting out what is not needed, and " } else { "" }
     )]
@@ -145,6 +145,8 @@ pub enum Refusal {
         share: f64,
         /// The most that may remain.
         most: u8,
+        /// How many words and numbers may remain of however large an original.
+        most_words: usize,
         /// How many words and numbers.
         count: usize,
         /// Of how many.

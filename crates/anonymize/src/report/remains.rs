@@ -1,7 +1,8 @@
 //! What of the original's content stands in a double, and how much of it is too much.
 //!
 //! A small share of a large document is still a page of somebody's text. So words and numbers of the original that
-//! stand in the double are counted and listed, for the owner alone. Words that the program itself has are anybody's.
+//! stand in the double are counted and listed, for the owner alone. Words that the program itself has, and those that
+//! every document of a known format has, are anybody's.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -18,6 +19,9 @@ use crate::target::Target;
 pub const USUAL_REMAINS: u8 = 10;
 /// Fewer words and numbers than this are never too many: what the failure needs of a small input is a large share.
 const FEW: usize = 12;
+/// More than this are too many, however large the original is, if nothing is said: they are some people's names and
+/// numbers. Who accepts more percent accepts more of them in proportion.
+const MANY: usize = 24;
 /// So much of the program, and of each file that its arguments name, is looked through for words.
 const MOST_LOOKED_THROUGH: u64 = 32 << 20;
 /// So many of the words are said where a double is refused.
@@ -37,7 +41,7 @@ pub(super) fn remains(crash: &Crash<'_>, found: &Found) -> Remains {
 }
 
 fn contents(crash: &Crash<'_>) -> Contents {
-    let mut public = Vocabulary::default();
+    let mut public = Vocabulary::of_formats();
     for path in crash.job.subject.program_files() {
         let is_file = fs::metadata(&path).is_ok_and(|data| data.is_file());
         let Ok(file) = File::open(&path) else { continue };
@@ -56,7 +60,7 @@ pub(super) fn too_much_remains(crash: &Crash<'_>, found: &Found) -> Option<Refus
         return None;
     }
     let remains = remains(crash, found);
-    if remains.count() < FEW || remains.percent() <= f64::from(most) {
+    if !is_too_much(remains.count(), remains.percent(), most) {
         return None;
     }
     let some = remains.words.iter().chain(&remains.numbers).take(MOST_SAID);
@@ -64,9 +68,37 @@ pub(super) fn too_much_remains(crash: &Crash<'_>, found: &Found) -> Option<Refus
     Some(Refusal::TooMuchRemains {
         share: remains.percent(),
         most,
+        most_words: most_words(most),
         count: remains.count(),
         of: remains.of_words + remains.of_numbers,
         some: some.join(", "),
         cut: found.is_shorter,
     })
+}
+
+/// Whether so many words and numbers, which are such a share of all in percent, are too much.
+fn is_too_much(count: usize, share: f64, most: u8) -> bool {
+    count > most_words(most) || (count >= FEW && share > f64::from(most))
+}
+
+/// How many may remain of however large an original.
+fn most_words(most: u8) -> usize {
+    MANY * usize::from(most) / usize::from(USUAL_REMAINS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_share_of_a_large_original_is_too_much_as_well() {
+        let usual = USUAL_REMAINS;
+        // What the failure needs of a small input is a large share.
+        assert!(!is_too_much(FEW - 1, 90.0, usual));
+        assert!(is_too_much(FEW, 10.1, usual) && !is_too_much(FEW, 10.0, usual));
+        // Eight people of a thousand are eight people.
+        assert!(is_too_much(MANY + 1, 0.1, usual) && !is_too_much(MANY, 0.1, usual));
+        assert!(!is_too_much(2 * MANY, 0.1, 2 * usual));
+        assert!(is_too_much(1, 0.1, 0));
+    }
 }

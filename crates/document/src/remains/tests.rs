@@ -67,6 +67,14 @@ fn what_the_format_says_and_what_is_public_is_no_content() {
 }
 
 #[test]
+fn what_every_writer_writes_is_no_content() {
+    let known = b"<Relationship Type=\"http://schemas.openxmlformats.org/officeDocument/worksheet\" Target=\"Brandt\"/>";
+    let found =
+        Contents::of(&[known.to_vec()], &Vocabulary::of_formats()).in_others(&[known.to_vec()]);
+    assert_eq!(found.words, ["brandt"]);
+}
+
+#[test]
 fn chance_and_filler_are_not_read() {
     let noise: Vec<u8> =
         (0u32..4096).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();

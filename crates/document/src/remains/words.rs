@@ -26,7 +26,18 @@ pub(super) enum Sort {
 #[derive(Default)]
 pub struct Vocabulary(FxHashSet<u64>);
 
+/// What ordinary writers of known formats write into every document, an empty one as well: names of parts, types,
+/// styles and fonts, keys of headers.
+const OF_FORMATS: &str = include_str!("formats.txt");
+
 impl Vocabulary {
+    /// The words that every document of a known format has.
+    pub fn of_formats() -> Vocabulary {
+        let mut words = Vocabulary::default();
+        words.add(OF_FORMATS.as_bytes());
+        words
+    }
+
     /// Adds all words that stand in some bytes.
     pub fn add(&mut self, bytes: &[u8]) {
         in_text(&String::from_utf8_lossy(bytes), &mut |sort, word| {
