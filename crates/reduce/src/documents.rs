@@ -35,13 +35,16 @@ impl Reduction<'_> {
         let at_first = self.bytes().len();
         // What can go in few runs goes first, everywhere: there may be time for few.
         let all: usize = document.leaves().map(|(_, content)| content.len()).sum();
-        self.within_leaves(&mut document, all / DOMINANT, How::ByElements)?;
+        // Where elements are known by their numbers, only the last can go; but all others may become plain.
+        self.within_leaves(&mut document, all / DOMINANT, How::Hastily)?;
+        self.within_leaves(&mut document, all / DOMINANT, How::Plainly)?;
         self.without_parts(&mut document)?;
         let before = document.nodes().count();
-        self.within_leaves(&mut document, 0, How::ByElements)?;
+        self.within_leaves(&mut document, 0, How::Hastily)?;
         self.within_leaves(&mut document, 0, How::Plainly)?;
         self.without_parts(&mut document)?;
         self.within_leaves(&mut document, 0, How::WordsPlainly)?;
+        self.within_leaves(&mut document, 0, How::ByElements)?;
         self.within_leaves(&mut document, 0, How::Coarsely)?;
         self.within_leaves(&mut document, 0, How::Finely)?;
         if document.nodes().count() < before {
@@ -151,6 +154,10 @@ impl Reduction<'_> {
             let budget = Budget { runs: self.left, ..self.budget };
             let mut leaf = Reduction::new(vec![content.clone()], &mut within, budget);
             match how {
+                How::Hastily => {
+                    leaf.haste = HASTE;
+                    leaf.by_elements()?;
+                }
                 How::ByElements => leaf.by_elements()?,
                 How::Plainly => leaf.coarsely_plainly()?,
                 How::WordsPlainly => leaf.words_plainly()?,
@@ -200,9 +207,14 @@ const DOMINANT: usize = 4;
 /// Every processor has something to do: a candidate more costs no time, and some programs are slow.
 const AT_FIRST: usize = 2;
 
+/// After so many runs in vain there may be something that helps more than smaller groups of elements.
+const HASTE: u64 = 48;
+
 /// How a leaf is reduced, from what takes few runs to what takes many.
 #[derive(Clone, Copy)]
 enum How {
+    /// By elements, as long as that helps.
+    Hastily,
     ByElements,
     Plainly,
     WordsPlainly,
@@ -251,6 +263,28 @@ mod tests {
 
     use super::*;
     use crate::driver::reduce;
+
+    #[test]
+    fn elements_that_others_count_become_plain_in_few_runs() {
+        // A list of texts, of which a program wants the 301st, and as many as there were.
+        let list: String = (0..600).map(|n| format!("<t>Anna Qvistgaard {n}</t>")).collect();
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(format!("<l>{list}</l>").as_bytes()).expect("it is in memory");
+        let input = encoder.finish().expect("it is in memory");
+        let unpacked = |input: &[u8]| {
+            let mut text = String::new();
+            GzDecoder::new(input).read_to_string(&mut text).is_ok().then_some(text)
+        };
+        let mut oracle = |input: &[Vec<u8>]| {
+            let Some(text) = unpacked(&input[0]) else { return false };
+            let all: Vec<&str> = text.split("<t>").skip(1).collect();
+            all.len() == 600 && all[300].contains("300")
+        };
+        let budget = Budget { runs: 200, over: &|| false, without: &[], few: true };
+        let reduced = reduce(&[input], &[true], &mut oracle, budget).expect("it cannot break");
+        let text = unpacked(&reduced.input[0]).expect("it fails");
+        assert_eq!(text.matches("Anna").count(), 0);
+    }
 
     #[test]
     fn what_is_compressed_is_reduced_within_and_stored() {

@@ -109,6 +109,8 @@ pub(crate) struct Reduction<'a> {
     pub(crate) left: u64,
     /// After so many runs in vain no more is looked for.
     patience: u64,
+    /// After so many in vain a pass ends.
+    pub(crate) haste: u64,
     /// Runs since something got smaller.
     in_vain: u64,
     /// Candidates that did not fail, by their hashes.
@@ -120,7 +122,8 @@ impl<'a> Reduction<'a> {
     pub(crate) fn new(best: Vec<Vec<u8>>, oracle: &'a mut dyn Oracle, budget: Budget<'a>) -> Self {
         let (source, sums, tried) = (0, Vec::new(), FxHashSet::default());
         let (left, patience, in_vain) = (budget.runs, PATIENCE, 0);
-        Self { best, source, sums, oracle, budget, left, patience, in_vain, tried }
+        let haste = u64::MAX;
+        Self { best, source, sums, oracle, budget, left, patience, haste, in_vain, tried }
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
@@ -246,7 +249,7 @@ impl<'a> Reduction<'a> {
         // Where one edit is made, the next one often is, too: those that were tried beside it are in vain.
         let at_first = if self.bytes().len() < LARGE { 2 } else { 1 };
         let mut at_once = at_first;
-        while next < edits.len() && !self.is_over() {
+        while next < edits.len() && !self.is_over() && self.in_vain < self.haste {
             let (mut candidates, mut from) = (Vec::new(), Vec::new());
             while next < edits.len() && candidates.len() < at_once.min(self.left as usize) {
                 let mut candidate = self.best.clone();
