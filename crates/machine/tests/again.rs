@@ -159,3 +159,42 @@ fn runs_from_before_the_first_read_are_fresh_runs() {
     }
     fs::remove_dir_all(&folder).expect("the folder is ours");
 }
+
+/// Works for a while before it looks at its input, and again if that begins with an x.
+const SLOW: &str = r#"
+#include <stdio.h>
+int main(int argc, char **argv) {
+  for (volatile long i = 0; i < 3000000; i++) {}
+  FILE *file = fopen(argv[2], "rb");
+  int first = fgetc(file);
+  for (volatile long i = 0; first == 'x' && i < 3000000; i++) {}
+  return first;
+}
+"#;
+
+#[test]
+fn what_takes_too_long_is_given_up_and_leaves_nothing_behind() {
+    let folder = std::env::temp_dir().join(format!("stunt-slow-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    let (source, program) = (folder.join("slow.c"), folder.join("slow"));
+    fs::write(&source, SLOW).expect("a file can be written");
+    let built = Command::new("gcc").args(["-O1", "-w", "-o"]).args([&program, &source]).status();
+    assert!(built.expect("gcc is there").success());
+    let file = folder.join("input");
+    let first = machine(&program, "r", &file, b"x", false);
+    let mut again = Again::new(first, Arc::new(Symbols::of_host())).expect("it can be replaced");
+    let (long, short) = (vec![b"x".to_vec()], vec![b"a".to_vec()]);
+    assert!(again.run_unless(&long, LIMITS, &|| true).is_none());
+    assert!(!again.go_on_before_look(&long, LIMITS, &|| true) && !again.is_early());
+    assert_eq!(again.executed_before(&long), 0);
+    let ending = |run: Run| run.ending;
+    assert_eq!(ending(again.run(&long, LIMITS)), Ending::Exit(b'x'));
+    let executed = again.kernel().executed();
+    assert!(again.go_on_before_look(&long, LIMITS, &|| false) && again.is_early());
+    assert!((3_000_000..executed).contains(&again.executed_before(&long)));
+    assert!(again.run_unless(&long, LIMITS, &|| true).is_none());
+    assert_eq!(ending(again.run(&short, LIMITS)), Ending::Exit(b'a'));
+    let run = again.run_unless(&long, LIMITS, &|| false).expect("nothing is over");
+    assert_eq!((run.ending, again.kernel().executed()), (Ending::Exit(b'x'), executed));
+    fs::remove_dir_all(&folder).expect("the folder is ours");
+}

@@ -36,8 +36,12 @@ use crate::target::Target;
 
 /// The part that reducing may take of the time.
 const REDUCING: f64 = 0.5;
-/// The same if there is time for so few runs that weakening comes to nothing.
-const REDUCING_ALONE: f64 = 0.9;
+/// The same if there is time for so few runs that weakening comes to nothing: what is left then is proved, and
+/// in hand, before more of the time goes into reducing it further. A job that has nothing in hand when three
+/// fifths of the time are over is given up.
+const REDUCING_FIRST: f64 = 0.3;
+/// The part of what is left of the time for that.
+const REDUCING_FURTHER: f64 = 0.8;
 /// So many runs are few.
 const FEW_RUNS: u32 = 400;
 /// With fewer than these, an input does not become as small as it could.
@@ -69,21 +73,25 @@ impl<T: Target> Search<'_, T> {
         }
         let (begun, before) = (Instant::now(), self.allowed);
         let few = pace * FEW_RUNS > self.time();
-        let time = self.time().mul_f64(if few { REDUCING_ALONE } else { REDUCING });
+        let time = self.time().mul_f64(if few { REDUCING_FIRST } else { REDUCING });
         let shorter = self.shortest(&may, &mut *oracle, time, before.runs)?;
+        let mut in_hand = self.in_hand(shorter, &may)?;
+        if few && in_hand.is_some() {
+            let time = before.time.saturating_sub(begun.elapsed()).min(self.time());
+            let runs = before.runs.saturating_sub(oracle.runs());
+            let further = time.mul_f64(REDUCING_FURTHER);
+            let shorter = self.shortest(&may, &mut *oracle, further, runs)?;
+            if shorter.reveal() != self.base().reveal() {
+                let kept = (self.base.clone(), self.lengths);
+                match self.in_hand(shorter, &may)? {
+                    Some(better) => in_hand = Some(better),
+                    // It is not the answer, and so nothing to start from.
+                    None => (self.base, self.lengths) = kept,
+                }
+            }
+        }
         let runs = oracle.runs();
         drop(oracle);
-        // A failure that needs no input has nothing to hide; and an empty file is no double.
-        if shorter.hidden_len() > 0 {
-            self.base = Some(shorter);
-            // A shorter one is quicker.
-            self.pace = None;
-        }
-        self.lengths = self.lengths_of(&may);
-        let mut in_hand = self.base_itself()?.map(|found| self.charged(found));
-        if let Some(found) = &mut in_hand {
-            self.hold(found);
-        }
         self.allowed = Allowed {
             time: before.time.saturating_sub(begun.elapsed()),
             // What is left of an input that was hard to reduce is hard to weaken, too.
@@ -94,6 +102,22 @@ impl<T: Target> Search<'_, T> {
             Err(Error::Refused(why)) => in_hand.ok_or(Error::Refused(why)),
             Err(error) => Err(error),
         }
+    }
+
+    /// What is left of the original is what the search starts from, and the answer if it is proved.
+    fn in_hand(&mut self, shorter: Original, may: &[bool]) -> Result<Option<Found>, Error> {
+        // A failure that needs no input has nothing to hide; and an empty file is no double.
+        if shorter.hidden_len() > 0 {
+            self.base = Some(shorter);
+            // A shorter one is quicker.
+            self.pace = None;
+        }
+        self.lengths = self.lengths_of(may);
+        let mut in_hand = self.base_itself()?.map(|found| self.charged(found));
+        if let Some(found) = &mut in_hand {
+            self.hold(found);
+        }
+        Ok(in_hand)
     }
 
     /// How long a double may be, and what it owes for that.
@@ -185,7 +209,8 @@ impl<T: Target> Search<'_, T> {
         found
     }
 
-    /// The shortest input that fails in the same way, as far as it is found.
+    /// The shortest input that fails in the same way, as far as it is found. It begins with what the search
+    /// starts from.
     pub(super) fn shortest(
         &mut self,
         may: &[bool],
@@ -197,7 +222,7 @@ impl<T: Target> Search<'_, T> {
         let few = self.pace.is_some_and(|pace| pace * SOME_RUNS > time);
         self.stage(Stage::Reduce);
         let begun = Instant::now();
-        let from = original.reveal();
+        let from = self.base().reveal();
         let shorter = self.searching(|cancel| {
             let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
             let without = &self.options.without;
