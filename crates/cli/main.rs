@@ -16,6 +16,7 @@ mod double;
 mod explain;
 mod export;
 mod figures;
+mod found;
 mod graph_html;
 mod graph_text;
 mod gui;
