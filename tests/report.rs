@@ -173,6 +173,7 @@ fn a_report_is_sent_and_its_incident_knows() {
         "{seen}"
     );
     assert!(seen.contains("\"since Tuesday\""), "{seen}");
+    assert!(seen.contains(" % of your input's 552 bits."), "{seen}");
     let lines = receiver.lines();
     assert!(
         lines.len() == 2 && lines[0] == "POST /api/v1/ask" && lines[1].starts_with("PUT "),

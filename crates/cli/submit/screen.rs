@@ -59,6 +59,13 @@ pub fn text(shown: &Shown<'_>) -> String {
     double(&mut text, shown.opened);
     let tells = report.tells_sentence().unwrap_or_else(|| format!("It {}", report.summary()));
     lines(&mut text, &visible(&tells), MOST_TELLS);
+    if let (Some(told), Some(owner)) = (&report.tells, shown.owner)
+        && owner.bits > 0
+    {
+        let percent = 100.0 * told.bits / owner.bits as f64;
+        let of = grouped(owner.bits);
+        lines(&mut text, &format!("That is {percent:.1} % of your input's {of} bits."), 1);
+    }
     if let Draw::NotUniform { why } = &report.draw
         && !why.ends_with(COUNTED)
     {
