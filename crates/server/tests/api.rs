@@ -51,6 +51,7 @@ suite![
     the_description_is_true,
     browsers_are_kept_to_our_pages,
     forms_of_others_are_refused,
+    the_words_of_a_reporter_are_on_the_ticket,
     settings_that_are_left_out_stay,
     a_replay_under_way_is_given_back,
     downloads_and_changes_are_logged,
@@ -716,6 +717,24 @@ fn multipart(fields: &[(&str, &str)]) -> (String, Vec<u8>) {
         );
     }
     ("multipart/form-data; boundary=edge".to_owned(), (form + "--edge--\r\n").into_bytes())
+}
+
+fn the_words_of_a_reporter_are_on_the_ticket(at: &At) {
+    let world = World::new(at);
+    let comment = Some("<b>since</b> Tuesday\u{202e}".to_owned());
+    world.submit(&Made { comment, ..Made::new("1111", &["f"]) });
+    let store = world.running.as_ref().unwrap().app.store();
+    let (_, cookie) = world.runtime.block_on(async {
+        store.add_user("test", "anna", "correct horse", Role::Maintainer).await.unwrap();
+        store.log_in("anna", "correct horse").await.unwrap().unwrap()
+    });
+    let cookie = format!("stunt_session={cookie}");
+    let headers = [("cookie", cookie.as_str())];
+    let page = world.client.send("GET", "/tickets/T-1", &headers, &[]).unwrap();
+    let text = String::from_utf8(page.body).unwrap();
+    assert_eq!(page.status, 200, "{text}");
+    assert!(text.contains("since") && text.contains(" Tuesday\\u{202e}"), "{text}");
+    assert!(!text.contains("<b>since"), "{text}");
 }
 
 fn forms_of_others_are_refused(at: &At) {

@@ -55,6 +55,7 @@ pub struct Made {
     pub functions: Vec<String>,
     pub leak: f64,
     pub bytes: usize,
+    pub comment: Option<String>,
 }
 
 impl Made {
@@ -67,6 +68,7 @@ impl Made {
             functions: functions.iter().map(ToString::to_string).collect(),
             leak: 32.0,
             bytes: 25,
+            comment: None,
         }
     }
 
@@ -113,7 +115,7 @@ impl Made {
             draw: Draw::Uniform,
             verified: Verified { native: true, runs: 3 },
             notes: Vec::new(),
-            comment: None,
+            comment: self.comment.clone(),
         };
         report.to_bytes(&[double]).unwrap()
     }
