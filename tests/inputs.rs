@@ -145,7 +145,7 @@ fn limits_are_failures() {
         [("hang=2s", &b"Qvistgaard # Wyczolkowska"[..]), ("oom=100M", b"Qvistgaard * Wyczolkowska")]
     {
         place.write("private.txt", private);
-        let few = ["--time", "20", "--effort", "60", "--runs", "1", "--fails-if", condition];
+        let few = ["--effort", "60", "--runs", "1", "--fails-if", condition];
         let words = [&few[..], &["-i", "private.txt", "--", &program]].concat();
         let report = anonymize(&place, &words);
         assert_eq!(report.failure.words, condition);
