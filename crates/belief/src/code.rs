@@ -94,16 +94,22 @@ pub fn describe(drawn: &Drawn, public: &Public) -> Option<Described> {
         scale.uniform(public.doubles.len() as u64, known as u64).ok()?;
         best = Some(finished(&scale, scale.cost(), Priced::default(), drawn.clone(), Cost::ZERO));
     }
+    let mut covers: Vec<Drawn> = Vec::new();
     for palette in find::PALETTES {
         let Some((set, more)) = palette.cover(drawn) else { continue };
+        // The same set has the same description.
+        if covers.contains(&set) {
+            continue;
+        }
         let pieces = find::pieces(&set, public);
         let mut scale = Scale::default();
         scale.choose(&parts, weights::PIECES).ok()?;
         let begin = scale.cost();
         let Some(priced) = write(&mut scale, &set, &pieces, public) else { continue };
         if best.as_ref().is_none_or(|best| scale.cost() + more < best.cost) {
-            best = Some(finished(&scale, begin, priced, set, more));
+            best = Some(finished(&scale, begin, priced, set.clone(), more));
         }
+        covers.push(set);
     }
     best
 }

@@ -175,6 +175,12 @@ impl<'a> Ways<'a> {
         for at in (1..elements.len()).rev().filter(|&at| elements[at - 1] == elements[at]) {
             runs[at - 1] = runs[at] + 1;
         }
+        let known_bytes = Runs::of(elements, |it| it.value());
+        let either_case = Runs::of(elements, |it| match it.values()?.either_case() {
+            Some(letter) => Some(letter),
+            None => it.value().filter(|value| !value.is_ascii_alphabetic()),
+        });
+        let sorts = Sort::ALL.map(|sort| Runs::of(elements, |it| letter(sort, it)));
         let mut end = 0;
         for at in 0..elements.len() {
             if elements[at].is_public() {
@@ -191,16 +197,12 @@ impl<'a> Ways<'a> {
             let ahead = &elements[at..end];
             self.single(at, elements[at]);
             self.numbers(at, ahead);
-            self.spelled(at, &ahead[..ahead.len().min(SPELLED)]);
+            for (sort, runs) in Sort::ALL.into_iter().zip(&sorts) {
+                self.spelled(at, sort, runs.from(at, ahead.len().min(SPELLED)));
+            }
             self.free(at, elements[at], runs[at], end);
-            let near = &ahead[..ahead.len().min(longest)];
-            let bytes: Vec<u8> = near.iter().map_while(|it| it.value()).collect();
-            let letter = |it: &Element| match it.values()?.either_case() {
-                Some(letter) => Some(letter),
-                None => it.value().filter(|value| !value.is_ascii_alphabetic()),
-            };
-            let letters: Vec<u8> = near.iter().map_while(letter).collect();
-            let mut matches = known.at(&bytes, &letters);
+            let near = ahead.len().min(longest);
+            let mut matches = known.at(known_bytes.from(at, near), either_case.from(at, near));
             // Within many of the same, what stood before is the same again.
             if at < 2 || elements[at - 2..at] != [elements[at]; 2] {
                 let end = self.begin + at + ahead.len().min(LONGEST);
@@ -258,27 +260,18 @@ impl<'a> Ways<'a> {
         }
     }
 
-    fn spelled(&mut self, at: usize, ahead: &[Element]) {
-        for sort in Sort::ALL {
-            let letter = |it: &Element| match sort {
-                Sort::EitherCase => it.values()?.either_case(),
-                _ => it.value().filter(|&value| sort.weight(value) > 0),
-            };
-            let run: Vec<u8> = ahead.iter().map_while(letter).collect();
-            let all: u64 = (0..=255u8).map(|value| u64::from(sort.weight(value))).sum();
-            let (head, each) = (
-                self.tag(at, Tag::Text) + parts(&weights::sorts(), sort as usize),
-                Cost::of(all, 1),
-            );
-            let mut spelling = Cost::ZERO;
-            let mut next = lengths(run.len()).peekable();
-            for length in 1..=run.len() {
-                spelling += each;
-                if next.next_if_eq(&length).is_some() {
-                    let cost = head + number_cost(length as u64) + spelling;
-                    let piece = || Piece::Text { sort, bytes: run[..length].to_vec() };
-                    self.offer(at, length, cost, piece);
-                }
+    fn spelled(&mut self, at: usize, sort: Sort, run: &[u8]) {
+        let all: u64 = (0..=255u8).map(|value| u64::from(sort.weight(value))).sum();
+        let (head, each) =
+            (self.tag(at, Tag::Text) + parts(&weights::sorts(), sort as usize), Cost::of(all, 1));
+        let mut spelling = Cost::ZERO;
+        let mut next = lengths(run.len()).peekable();
+        for length in 1..=run.len() {
+            spelling += each;
+            if next.next_if_eq(&length).is_some() {
+                let cost = head + number_cost(length as u64) + spelling;
+                let piece = || Piece::Text { sort, bytes: run[..length].to_vec() };
+                self.offer(at, length, cost, piece);
             }
         }
     }
@@ -350,6 +343,37 @@ impl<'a> Ways<'a> {
         }
         pieces.reverse();
         pieces
+    }
+}
+
+/// What an element spells in an alphabet.
+fn letter(sort: Sort, element: &Element) -> Option<u8> {
+    match sort {
+        Sort::EitherCase => element.values()?.either_case(),
+        _ => element.value().filter(|&value| sort.weight(value) > 0),
+    }
+}
+
+/// What elements spell, and how far that goes from each on.
+struct Runs {
+    letters: Vec<u8>,
+    left: Vec<u32>,
+}
+
+impl Runs {
+    fn of(elements: &[Element], letter: impl Fn(&Element) -> Option<u8>) -> Runs {
+        let (mut letters, mut left) = (vec![0; elements.len()], vec![0; elements.len() + 1]);
+        for (at, element) in elements.iter().enumerate().rev() {
+            if let Some(value) = letter(element) {
+                (letters[at], left[at]) = (value, left[at + 1] + 1);
+            }
+        }
+        Runs { letters, left }
+    }
+
+    /// What is spelled from a place on, at most so many.
+    fn from(&self, at: usize, most: usize) -> &[u8] {
+        &self.letters[at..at + most.min(self.left[at] as usize)]
     }
 }
 

@@ -4,10 +4,13 @@
 //! value of `t` is one that `b` may have, the literal leaves the other bytes as free as they were:
 //! each of their solutions goes with exactly one value of `b`. So the literal and `b` are taken
 //! away, the rest is solved by the other stages, and `b` is worked out from what they draw. It does
-//! not matter how hard `t` is.
+//! not matter how hard `t` is. The equation may have to be turned round first: a sum over all bytes
+//! of a record, its check among them, that must be zero defines that check (see `turned`).
 //!
 //! What always holds: counts are exact, draws uniform. How often a byte has each value is known for
 //! the bytes of the rest, and for those that are worked out from one byte alone.
+
+mod turned;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +18,7 @@ use num_bigint::BigUint;
 use rand::RngCore;
 use rustc_hash::FxHashMap;
 use stunt_terms::{InputByte, Op, Pool, Program, Term};
+use turned::{Value, solved_for_bytes};
 
 use crate::budget::Budget;
 use crate::byteset::ByteSet;
@@ -33,13 +37,14 @@ pub fn solve(problem: &Problem<'_>, budget: &Budget) -> Option<Arc<dyn Space>> {
     let places = rest.bytes.iter().map(|byte| place[byte]).collect();
     let mut definitions = Vec::new();
     // The last one taken away may be needed for the earlier ones.
-    for Found { bytes, term, .. } in found.into_iter().rev() {
-        let from: Vec<InputByte> = problem.pool.support(term).iter().collect();
-        let program = Program::compile(problem.pool, &[term], &from);
+    for Found { bytes, value, .. } in found.into_iter().rev() {
+        let from = value.support(problem.pool);
+        let program = value.program(problem.pool, &from);
         definitions.push(Definition {
             to: bytes.iter().map(|byte| place[byte]).collect(),
             from: from.iter().map(|byte| place[byte]).collect(),
             program: Mutex::new(program),
+            value,
         });
     }
     let bytes = problem.bytes.len();
@@ -52,7 +57,7 @@ struct Found {
     /// The bytes, the highest first.
     bytes: Vec<InputByte>,
     /// What they are equal to.
-    term: Term,
+    value: Value,
 }
 
 /// The problem without defined bytes, and their definitions in the order in which they were taken
@@ -72,7 +77,7 @@ fn peel(problem: &Problem<'_>) -> Option<(OwnedProblem, Vec<Found>)> {
     loop {
         let found = literals.iter().find_map(|&literal| definition(pool, &uses, &domains, literal));
         let Some(found) = found else { break };
-        if let Some(byte) = pool.support(found.term).single() {
+        if let &[byte] = &found.value.support(pool)[..] {
             let narrowed = sources(pool, &found, byte, &domains);
             domains.insert(byte, narrowed);
         }
@@ -106,33 +111,12 @@ fn definition(
         return None;
     }
     [(a, b), (b, a)].into_iter().find_map(|(side, term)| {
-        let bytes = bytes_in_a_row(pool, side)?;
-        let theirs = pool.support(term);
-        let alone = bytes.iter().all(|byte| uses.get(byte) == Some(&1) && !theirs.contains(*byte));
-        let found = Found { literal, bytes, term };
-        (alone && fits(pool, &found, domains)).then_some(found)
+        let is_alone = |byte: InputByte| uses.get(&byte) == Some(&1);
+        solved_for_bytes(pool, side, term, &is_alone, &mut |bytes, value| {
+            let found = Found { literal, bytes, value };
+            fits(pool, &found, domains).then_some(found)
+        })
     })
-}
-
-/// The different bytes of which a term is the concatenation, the highest first.
-fn bytes_in_a_row(pool: &Pool, term: Term) -> Option<Vec<InputByte>> {
-    let mut bytes = Vec::new();
-    let mut rest = term;
-    loop {
-        let (first, more) = match pool.op(rest) {
-            Op::Concat(first, more) => (first, Some(more)),
-            _ => (rest, None),
-        };
-        let Op::Byte(byte) = pool.op(first) else { return None };
-        if bytes.contains(&byte) {
-            return None;
-        }
-        bytes.push(byte);
-        match more {
-            Some(more) => rest = more,
-            None => return Some(bytes),
-        }
-    }
 }
 
 /// Whether the bytes may have every value of the term, or can be made to.
@@ -140,11 +124,11 @@ fn fits(pool: &Pool, found: &Found, domains: &FxHashMap<InputByte, ByteSet>) -> 
     if found.bytes.iter().all(|byte| domains[byte] == ByteSet::ALL) {
         return true;
     }
-    if let Some(byte) = pool.support(found.term).single() {
+    if let &[byte] = &found.value.support(pool)[..] {
         return !sources(pool, found, byte, domains).is_empty();
     }
-    match (found.bytes.as_slice(), pool.op(found.term)) {
-        ([byte], Op::Table(table, index)) => {
+    match (found.bytes.as_slice(), found.value.plain().map(|term| pool.op(term))) {
+        ([byte], Some(Op::Table(table, index))) => {
             let entries = &pool.table_data(table).entries;
             let complete = u32::from(pool.width(index)) < usize::BITS
                 && entries.len() >> pool.width(index) > 0;
@@ -163,11 +147,11 @@ fn sources(
     byte: InputByte,
     domains: &FxHashMap<InputByte, ByteSet>,
 ) -> ByteSet {
-    let mut program = Program::compile(pool, &[found.term], &[byte]);
+    let mut program = found.value.program(pool, &[byte]);
     let domain = domains[&byte];
     ByteSet::filter(|value| {
         domain.contains(value) && {
-            let number = program.run_one(&[value])[0];
+            let number = found.value.of(program.run_one(&[value]));
             let parts = values(number, found.bytes.len());
             found.bytes.iter().zip(parts).all(|(to, part)| domains[to].contains(part))
         }
@@ -185,12 +169,13 @@ struct Definition {
     /// The places of the bytes that they are worked out from.
     from: Vec<usize>,
     program: Mutex<Program>,
+    value: Value,
 }
 
 impl Definition {
     fn run(&self, inputs: &[u8]) -> u128 {
         let mut program = self.program.lock().unwrap_or_else(PoisonError::into_inner);
-        program.run_one(inputs)[0]
+        self.value.of(program.run_one(inputs))
     }
 }
 

@@ -22,7 +22,48 @@ fn problem(pool: &mut Pool, rng: &mut impl Rng) -> OwnedProblem {
     let mut literals: Vec<Term> = Vec::new();
     let hash = fnv1a(pool, &terms[..2], 32);
     let low = pool.extract(7, 0, hash);
-    match rng.gen_range(0..4) {
+    match rng.gen_range(0..8) {
+        4 => {
+            // A sum that is zero with its check, in one byte and with other signs.
+            domains[2] = ByteSet::ALL;
+            let sum = pool.add(terms[0], terms[1]);
+            let check = if rng.r#gen() { pool.neg(terms[2]) } else { pool.not(terms[2]) };
+            let all = if rng.r#gen() { pool.add(check, sum) } else { pool.sub(sum, check) };
+            let end = pool.constant(8, rng.gen_range(0..256));
+            literals.push(pool.eq(all, end));
+            literals.push(pool.ne(terms[1], terms[3]));
+        }
+        5 => {
+            // The same in more bits than the check has.
+            domains[2] = ByteSet::ALL;
+            let wide: Vec<Term> = terms.iter().map(|&byte| pool.zero_extend(32, byte)).collect();
+            let sum = pool.add(wide[0], wide[1]);
+            let sum = pool.sub(wide[2], sum);
+            let low = pool.extract(7, 0, sum);
+            literals.push(pool.eq(low, terms[3]));
+        }
+        6 => {
+            // A sum beside a check that has zeros in front: it fits, or does not.
+            domains[2] = ByteSet::ALL;
+            domains[3] = ByteSet::filter(|value| rng.r#gen() || value == 0);
+            let wide: Vec<Term> = terms.iter().map(|&byte| pool.zero_extend(32, byte)).collect();
+            let sum = pool.add(wide[0], wide[1]);
+            let check = pool.concat(terms[3], terms[2]);
+            let check = if rng.r#gen() { check } else { terms[2] };
+            let check = pool.zero_extend(32, check);
+            literals.push(pool.eq(check, sum));
+            if rng.r#gen() {
+                domains[3] = ByteSet::ALL;
+            }
+        }
+        7 => {
+            domains[3] = ByteSet::ALL;
+            let mixed = pool.xor(terms[0], terms[1]);
+            let mixed = pool.xor(mixed, terms[3]);
+            let mixed = pool.xor(mixed, terms[2]);
+            let end = pool.constant(8, rng.gen_range(0..256));
+            literals.push(pool.eq(end, mixed));
+        }
         0 => {
             // Worked out from two bytes, and a copy of that with a change.
             domains[2] = ByteSet::ALL;
@@ -67,7 +108,7 @@ fn problem(pool: &mut Pool, rng: &mut impl Rng) -> OwnedProblem {
 fn random_problems_agree_with_brute_force() {
     let mut rng = rng(7);
     let mut solved = 0;
-    for round in 0..300 {
+    for round in 0..600 {
         let mut pool = Pool::new();
         let problem = problem(&mut pool, &mut rng);
         if problem.domains.iter().map(|d| u64::from(d.len())).product::<u64>() > 1 << 17 {
@@ -78,7 +119,7 @@ fn random_problems_agree_with_brute_force() {
         solved += 1;
         check(&*space, &solutions, &mut rng, round);
     }
-    assert!(solved > 80, "{solved}");
+    assert!(solved > 240, "{solved}");
 }
 
 fn check(space: &dyn Space, solutions: &[Vec<u8>], rng: &mut impl rand::RngCore, round: u32) {
@@ -101,4 +142,63 @@ fn check(space: &dyn Space, solutions: &[Vec<u8>], rng: &mut impl rand::RngCore,
         let freedom = (solutions.len() - 1) as f64;
         assert!(statistic < freedom + 6.0 * (2.0 * freedom).sqrt() + 12.0, "round {round}");
     }
+}
+
+#[test]
+fn checks_over_long_records_are_solved_however_they_are_written() {
+    type Equation = fn(&mut Pool, &[Term], Term) -> Term;
+    let of_16_bits: [Equation; 3] = [
+        |pool, data, check| {
+            let (sum, check) = (added(pool, data, 32), pool.zero_extend(32, check));
+            pool.eq(check, sum)
+        },
+        |pool, data, check| {
+            let (sum, check) = (added(pool, data, 16), pool.neg(check));
+            let (all, none) = (pool.sub(sum, check), pool.constant(16, 0));
+            pool.eq(all, none)
+        },
+        |pool, data, check| {
+            let sum = added(pool, data, 64);
+            let turned = pool.not(sum);
+            let low = pool.extract(15, 0, turned);
+            let mixed = pool.xor(low, check);
+            let end = pool.constant(16, 0x1234);
+            pool.eq(end, mixed)
+        },
+    ];
+    for equation in of_16_bits {
+        let mut pool = Pool::new();
+        let data = input(&mut pool, 0, 202);
+        let check = pool.concat(data[201], data[200]);
+        let literal = equation(&mut pool, &data[..200], check);
+        let problem = OwnedProblem {
+            bytes: places(202),
+            domains: vec![ByteSet::ALL; 202],
+            literals: vec![literal],
+        };
+        let space = defined::solve(&problem.view(&pool), &Budget::hasty());
+        let space = space.expect("it defines the check");
+        assert_eq!(*space.count(), BigUint::from(1u8) << 1600u32);
+        let mut out = vec![0; 202];
+        space.sample(&mut rng(3), &mut out);
+        let mut own = stunt_terms::Assignment::new();
+        problem.bytes.iter().zip(&out).for_each(|(&byte, &value)| own.set(byte, value));
+        assert!(stunt_terms::Evaluator::new().holds(&pool, literal, &own));
+    }
+    // A sum of bytes that can be more than the check has no such check.
+    let mut pool = Pool::new();
+    let data = input(&mut pool, 0, 4);
+    let (sum, check) = (added(&mut pool, &data[..3], 32), pool.zero_extend(32, data[3]));
+    let literals = vec![pool.eq(check, sum)];
+    let problem = OwnedProblem { bytes: places(4), domains: vec![ByteSet::ALL; 4], literals };
+    assert!(defined::solve(&problem.view(&pool), &Budget::hasty()).is_none());
+}
+
+/// The sum of bytes, in so many bits.
+fn added(pool: &mut Pool, data: &[Term], width: u8) -> Term {
+    let none = pool.constant(width, 0);
+    data.iter().fold(none, |sum, &byte| {
+        let wide = pool.zero_extend(width, byte);
+        pool.add(sum, wide)
+    })
 }
