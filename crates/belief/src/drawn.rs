@@ -138,35 +138,31 @@ impl DrawnSource {
             return false;
         }
         // Up to which places what was looked at may reach.
-        let mut ends = vec![false; bytes.len() + 1];
-        ends[0] = true;
+        let mut ends = vec![0];
         for (at, element) in self.elements.iter().enumerate() {
-            let mut next = vec![false; bytes.len() + 1];
-            match *element {
+            ends = match *element {
                 Element::Gap(gap) => {
                     let stopping = match self.elements.get(at + 1).and_then(|it| it.values()) {
                         Some(values) if gap.stops => values,
                         _ => Values::NONE,
                     };
                     let blocked = stopping.union(self.fill.values().complement());
-                    for from in (0..ends.len()).filter(|&from| ends[from]) {
-                        gap.reach(bytes, from, blocked, &mut next);
-                    }
+                    let mut next = vec![false; bytes.len() + 1];
+                    ends.iter().for_each(|&from| gap.reach(bytes, from, blocked, &mut next));
+                    (0..next.len()).filter(|&to| next[to]).collect()
                 }
-                Element::Byte(_) | Element::Public(_) => {
-                    let fits = |byte| match *element {
-                        Element::Byte(values) => values.contains(byte),
-                        Element::Public(value) => value == byte,
-                        Element::Gap(_) => false,
-                    };
-                    for from in 0..bytes.len() {
-                        next[from + 1] = ends[from] && fits(bytes[from]);
-                    }
+                Element::Byte(values) => {
+                    let fits =
+                        |&from: &usize| bytes.get(from).is_some_and(|&it| values.contains(it));
+                    ends.into_iter().filter(fits).map(|from| from + 1).collect()
                 }
-            }
-            ends = next;
+                Element::Public(value) => {
+                    let fits = |&from: &usize| bytes.get(from) == Some(&value);
+                    ends.into_iter().filter(fits).map(|from| from + 1).collect()
+                }
+            };
         }
-        ends[bytes.len()]
+        ends.last() == Some(&bytes.len())
     }
 }
 
