@@ -1,11 +1,13 @@
 //! A real program and its failure as the target of a search.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::VecDeque;
 use std::fs;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use stunt_belief::Drawn;
+use stunt_belief::{Described, Drawn};
 use stunt_document::{Contents, Remains};
 use stunt_machine::symbolic::Relaxations;
 use stunt_machine::{Following, Judge, Machine, Options as Watched};
@@ -23,7 +25,7 @@ use crate::job::Job;
 use crate::options::Method;
 use crate::oracle::{MachineOracle, NativeOracle, Runner};
 use crate::refusal::{Error, Refusal, unless_refused};
-use crate::report::{hold, price};
+use crate::report::{hold, price, too_near};
 use crate::search::{Found, USUAL_TIME};
 use crate::target::Target;
 
@@ -40,12 +42,15 @@ pub(crate) struct Crash<'a> {
     pub(crate) contents: OnceCell<Contents>,
     /// The last double in which that was looked for, and what was found.
     pub(crate) remaining: RefCell<Option<(Vec<Vec<u8>>, Remains)>>,
+    /// The sets that were described last, with what that came to.
+    pub(crate) described: RefCell<VecDeque<(Drawn, Option<Rc<Described>>)>>,
 }
 
 impl<'a> Crash<'a> {
     pub(crate) fn new(job: Job<'a>, failing: Failing) -> Self {
-        let (contents, remaining) = (OnceCell::new(), RefCell::new(None));
-        Self { job, failing, only_watched: Cell::new(0), contents, remaining }
+        let (contents, remaining, described) =
+            (OnceCell::new(), RefCell::default(), RefCell::default());
+        Self { job, failing, only_watched: Cell::new(0), contents, remaining, described }
     }
 
     /// What counts as the failure, if the user said so.
@@ -117,6 +122,10 @@ impl Target for Crash<'_> {
 
     fn price(&self, set: &Drawn) -> Option<f64> {
         price(self, set)
+    }
+
+    fn refuses(&self, found: &Found) -> bool {
+        too_near(self, found).is_some()
     }
 
     fn not_followed(&self) -> Option<&'static str> {

@@ -37,6 +37,11 @@ pub trait Target {
         None
     }
 
+    /// Whether a double would not be handed out, since it is too near to the original.
+    fn refuses(&self, _found: &Found) -> bool {
+        false
+    }
+
     /// Why it cannot be followed, if that is known beforehand.
     fn not_followed(&self) -> Option<&'static str> {
         None

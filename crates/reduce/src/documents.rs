@@ -6,10 +6,18 @@
 //!
 //! What always holds: the oracle sees rendered bytes, and only what still fails is kept.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use stunt_document::{Content, Document, Limits, Path, Style};
 
 use crate::driver::{Budget, Reduction};
 use crate::oracle::{AT_ONCE, Broken, Oracle};
+use crate::pass::Pass;
+use crate::passes::elements::{
+    free_texts_not_plain, has_texts, numbers_not_plain, plain_words, words_not_plain,
+};
+use crate::passes::{PlainNumbers, PlainTexts, PlainWords};
 
 /// What a source is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,6 +43,10 @@ impl Reduction<'_> {
         let at_first = self.bytes().len();
         // What can go in few runs goes first, everywhere: there may be time for few.
         let all: usize = document.leaves().map(|(_, content)| content.len()).sum();
+        self.leaves_plainly(&mut document)?;
+        if self.budget.few {
+            self.words_everywhere(&mut document)?;
+        }
         // Where elements are known by their numbers, only the last can go; but all others may become plain.
         self.within_leaves(&mut document, all / DOMINANT, How::Hastily)?;
         self.within_leaves(&mut document, all / DOMINANT, How::Plainly)?;
@@ -77,6 +89,7 @@ impl Reduction<'_> {
             }
             self.groups(
                 document,
+                u64::MAX,
                 |document| paths(document, |path, _| path.depth() == depth),
                 |document, paths| document.without(paths),
             )?;
@@ -84,6 +97,7 @@ impl Reduction<'_> {
         }
         self.groups(
             document,
+            u64::MAX,
             |document| paths(document, |_, content| content.is_some_and(|it| !it.is_empty())),
             |document, paths| {
                 let empty = |path: &Path| (path.clone(), Content::from(Vec::new()));
@@ -92,31 +106,102 @@ impl Reduction<'_> {
         )
     }
 
-    /// Tries an edit on groups of nodes, all of them first, then halves, and so on. After an edit that is kept the
-    /// nodes are looked for anew.
-    fn groups(
+    /// All texts of whole leaves become plain, of all leaves first, then all numbers: of many slides or sheets, few
+    /// matter.
+    fn leaves_plainly(&mut self, document: &mut Document) -> Result<(), Broken> {
+        // Names and times are leaves as well; they have one element, and mostly are needed.
+        self.leaves_by(document, &PlainTexts, |content| free_texts_not_plain(content) > 1)?;
+        self.leaves_by(document, &PlainNumbers, |content| numbers_not_plain(content).len() > 1)
+    }
+
+    /// The one edit of a pass is tried on groups of leaves for which something holds.
+    fn leaves_by(
         &mut self,
         document: &mut Document,
-        nodes: impl Fn(&Document) -> Vec<Path>,
-        edit: impl Fn(&Document, &[Path]) -> Document,
+        pass: &dyn Pass,
+        is_open: impl Fn(&[u8]) -> bool,
+    ) -> Result<(), Broken> {
+        if self.is_left_out(pass.family()) {
+            return Ok(());
+        }
+        let is_open = |content: &Content| content.len() <= MANY_PAGES && is_open(content);
+        self.groups(
+            document,
+            HASTE,
+            |document| paths(document, |_, content| content.is_some_and(&is_open)),
+            |document, paths| {
+                let edited = |path: &Path| {
+                    let content = document.node(path).and_then(|node| node.content())?.to_vec();
+                    let edits = pass.edits(&content);
+                    let content = edits.first().map_or(content.clone(), |it| it.apply(&content));
+                    Some((path.clone(), Content::from(content)))
+                };
+                document.with_leaves(paths.iter().filter_map(edited))
+            },
+        )
+    }
+
+    /// Words and numbers become plain wherever they stand, in all leaves, many of them first: however many slides
+    /// there are, they have few words that matter.
+    fn words_everywhere(&mut self, document: &mut Document) -> Result<(), Broken> {
+        if self.is_left_out(PlainWords(1).family()) {
+            return Ok(());
+        }
+        // No names: a name has one element.
+        let is_page = |content: &Content| content.len() <= MANY_PAGES && has_texts(content);
+        self.groups(
+            document,
+            HASTE,
+            |document| {
+                let leaves = document.leaves().filter(|(_, content)| is_page(content));
+                let words = leaves.flat_map(|(_, content)| {
+                    let content = content.to_vec();
+                    let words = words_not_plain(&content);
+                    words.into_iter().map(|it| content[it].to_vec()).collect::<Vec<_>>()
+                });
+                Vec::from_iter(words.collect::<BTreeSet<Vec<u8>>>())
+            },
+            |document, words| {
+                let leaves = document.leaves().filter(|(_, content)| is_page(content));
+                document.with_leaves(leaves.filter_map(|(path, content)| {
+                    let content = content.to_vec();
+                    let is_one = |at: &Range<usize>| {
+                        words.binary_search_by(|it| it[..].cmp(&content[at.clone()])).is_ok()
+                    };
+                    let edit = plain_words(&content, is_one)?;
+                    Some((path, Content::from(edit.apply(&content))))
+                }))
+            },
+        )
+    }
+
+    /// Tries an edit on groups of nodes, all of them first, then halves, and so on. After an edit that is kept the
+    /// nodes are looked for anew. After so many runs in vain in a row, it is given up.
+    fn groups<N>(
+        &mut self,
+        document: &mut Document,
+        haste: u64,
+        nodes: impl Fn(&Document) -> Vec<N>,
+        edit: impl Fn(&Document, &[N]) -> Document,
     ) -> Result<(), Broken> {
         let mut all = nodes(document);
-        let mut size = all.len();
-        while size > 0 {
+        let (mut size, mut in_vain) = (all.len(), 0);
+        while size > 0 && in_vain < haste {
             let (mut at, mut at_once) = (0, AT_FIRST);
-            while at < all.len() && !self.is_over() {
+            while at < all.len() && in_vain < haste && !self.is_over() {
                 let groups = all[at..].chunks(size).take(at_once);
                 let mut edited: Vec<Document> = groups.map(|group| edit(document, group)).collect();
                 let rendered = edited.iter().map(Document::render).collect();
                 let Some(first) = self.try_sources(rendered)? else {
                     at += size * edited.len();
+                    in_vain += edited.len() as u64;
                     at_once = (at_once * 2).min(AT_ONCE);
                     continue;
                 };
                 let before = all.len();
                 *document = edited.swap_remove(first);
                 all = nodes(document);
-                at_once = AT_FIRST;
+                (at_once, in_vain) = (AT_FIRST, 0);
                 // An edit after which as many are left has to go on, or it would be tried for ever.
                 at += size * (first + usize::from(all.len() >= before));
             }
@@ -204,6 +289,9 @@ impl Reduction<'_> {
 /// A leaf with such a part of all content is looked into before anything else.
 const DOMINANT: usize = 4;
 
+/// What is longer is not one page of many, and looked into by itself.
+const MANY_PAGES: usize = 1 << 20;
+
 /// Every processor has something to do: a candidate more costs no time, and some programs are slow.
 const AT_FIRST: usize = 2;
 
@@ -284,6 +372,59 @@ mod tests {
         let reduced = reduce(&[input], &[true], &mut oracle, budget).expect("it cannot break");
         let text = unpacked(&reduced.input[0]).expect("it fails");
         assert_eq!(text.matches("Anna").count(), 0);
+    }
+
+    /// Pages in an archive, and what they are in one that can be read.
+    fn pages(text: impl Fn(usize) -> String) -> Vec<u8> {
+        let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for page in 0..60 {
+            let options = zip::write::SimpleFileOptions::default();
+            archive.start_file(format!("page{page}.xml"), options).expect("it is in memory");
+            archive.write_all(text(page).as_bytes()).expect("it is in memory");
+        }
+        archive.finish().expect("it is in memory").into_inner()
+    }
+
+    fn read(input: &[u8]) -> Option<Vec<String>> {
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(input)).ok()?;
+        let page = |at: usize| {
+            let mut text = String::new();
+            let page = archive.by_index(at).ok()?.read_to_string(&mut text);
+            page.is_ok_and(|_| text.ends_with("</page>")).then_some(text)
+        };
+        (0..60).map(page).collect()
+    }
+
+    #[test]
+    fn leaves_that_are_needed_become_plain_together() {
+        // Sixty pages, all of which a program wants; of one it wants a number.
+        let input = pages(|page| {
+            format!("<page><name>Anna Qvistgaard</name><n>{}</n></page>", 7000 + page)
+        });
+        let mut oracle =
+            |input: &[Vec<u8>]| read(&input[0]).is_some_and(|pages| pages[41].contains("<n>7041"));
+        let budget = Budget { runs: 60, over: &|| false, without: &[], few: false };
+        let reduced = reduce(&[input], &[true], &mut oracle, budget).expect("it cannot break");
+        let pages = read(&reduced.input[0]).expect("it fails").concat();
+        assert!(pages.matches("Anna").count() <= 1, "{pages}");
+    }
+
+    #[test]
+    fn words_become_plain_wherever_they_stand() {
+        // Of each page, a program wants one word.
+        let input = pages(|page| {
+            format!(
+                "<page kind=\"invoice\"><t>Invoice {page}</t><name>Anna Xhosa {page}</name></page>"
+            )
+        });
+        let mut oracle = |input: &[Vec<u8>]| {
+            let wanted = |it: &String| it.contains("\"invoice") && it.contains(">Invoice");
+            read(&input[0]).is_some_and(|pages| pages.iter().all(wanted))
+        };
+        let budget = Budget { runs: 80, over: &|| false, without: &[], few: true };
+        let reduced = reduce(&[input], &[true], &mut oracle, budget).expect("it cannot break");
+        let pages = read(&reduced.input[0]).expect("it fails").concat();
+        assert_eq!((pages.matches("Anna").count(), pages.matches("Xhosa").count()), (0, 0));
     }
 
     #[test]

@@ -9,13 +9,9 @@
 //! not run again. How many are
 //! tried at once does not depend on the host, so the same oracle gives the same result everywhere.
 
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::{FxHashSet, FxHasher};
-
 use crate::blank::{At, blank};
 use crate::documents::Text;
-use crate::oracle::{AT_ONCE, Broken, Oracle};
+use crate::oracle::{AT_ONCE, Broken, InVain, Oracle};
 use crate::pass::Pass;
 use crate::passes::{
     BracketPairs, Brackets, Bytes, Counted, Elements, Hoist, Inlined, Instead, Items, LinePairs,
@@ -113,14 +109,13 @@ pub(crate) struct Reduction<'a> {
     pub(crate) haste: u64,
     /// Runs since something got smaller.
     in_vain: u64,
-    /// Candidates that did not fail, by their hashes.
-    tried: FxHashSet<u64>,
+    tried: InVain,
 }
 
 impl<'a> Reduction<'a> {
     /// Of the first source, without sums to keep.
     pub(crate) fn new(best: Vec<Vec<u8>>, oracle: &'a mut dyn Oracle, budget: Budget<'a>) -> Self {
-        let (source, sums, tried) = (0, Vec::new(), FxHashSet::default());
+        let (source, sums, tried) = (0, Vec::new(), InVain::default());
         let (left, patience, in_vain) = (budget.runs, PATIENCE, 0);
         let haste = u64::MAX;
         Self { best, source, sums, oracle, budget, left, patience, haste, in_vain, tried }
@@ -136,12 +131,12 @@ impl<'a> Reduction<'a> {
 
     /// Whether a candidate has not been tried yet. It counts as tried from now on.
     pub(crate) fn is_new(&mut self, candidate: &[Vec<u8>]) -> bool {
-        self.tried.insert(hash(candidate))
+        self.tried.insert(candidate)
     }
 
     /// It may be tried again.
     pub(crate) fn forget(&mut self, candidate: &[Vec<u8>]) {
-        self.tried.remove(&hash(candidate));
+        self.tried.remove(candidate);
     }
 
     pub(crate) fn is_left_out(&self, family: &str) -> bool {
@@ -312,12 +307,6 @@ fn stages() -> Vec<Vec<Box<dyn Pass>>> {
         vec![cheap, values, vec![Box::new(Lower)], windows.collect(), others.collect()];
     stages.extend(dear);
     stages
-}
-
-fn hash(input: &[Vec<u8>]) -> u64 {
-    let mut hasher = FxHasher::default();
-    input.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Counts the runs of another.

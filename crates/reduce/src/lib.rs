@@ -21,6 +21,6 @@ mod sums;
 pub use blank::{At, blank};
 pub use driver::{Budget, Reduced, reduce};
 pub use leaves::{Leaf, OverLeaves, Place, Rendering, Written};
-pub use oracle::{Broken, Oracle};
+pub use oracle::{Broken, InVain, Oracle, Remembering};
 pub use pad::pad;
 pub use pass::FAMILIES;

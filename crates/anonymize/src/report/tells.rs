@@ -4,6 +4,9 @@
 //! Always: the description is of the set, not of the double, and is part of the report, so that who reads it can
 //! decode it; what stands beside it adds up to the figure.
 
+use std::collections::VecDeque;
+use std::rc::Rc;
+
 use stunt_belief::{Described, Drawn, Element, Length, Public, describe, dictate};
 use stunt_leakage::{Bits, Charge, Claim};
 use stunt_reduce::Rendering;
@@ -16,6 +19,9 @@ use tracing::info_span;
 use super::assemble::kind_of;
 use crate::crash::Crash;
 use crate::search::Found;
+
+/// So many descriptions are remembered.
+const REMEMBERED: usize = 4;
 
 /// What is public.
 pub(crate) struct Known {
@@ -37,16 +43,15 @@ impl Known {
 /// A claim, and the description that it counts.
 pub(super) struct Claimed {
     pub(super) claim: Claim,
-    described: Option<Described>,
+    described: Option<Rc<Described>>,
 }
 
 /// All that is claimed of a double.
 pub(super) fn claimed(crash: &Crash<'_>, found: &Found) -> Claimed {
     let claim = found.drawn.claim.clone();
     let Some(from) = &found.drawn.set else { return Claimed { claim, described: None } };
-    let _span = info_span!("describe").entered();
     let set = with_lengths(crash, &from.set, found);
-    match describe(&set, &known(crash).public) {
+    match description(crash, &set) {
         Some(described) => {
             Claimed { claim: of_description(claim, from, &described), described: Some(described) }
         }
@@ -74,7 +79,23 @@ pub fn of_description(claim: Claim, from: &DrawnFrom, described: &Described) -> 
 
 /// What the description of a set costs.
 pub(crate) fn price(crash: &Crash<'_>, set: &Drawn) -> Option<f64> {
-    describe(set, &known(crash).public).map(|it| it.cost.bits())
+    description(crash, set).map(|it| it.cost.bits())
+}
+
+/// The description of a set. The last ones are remembered: several figures are made of one.
+fn description(crash: &Crash<'_>, set: &Drawn) -> Option<Rc<Described>> {
+    let known_already = |all: &VecDeque<(Drawn, Option<Rc<Described>>)>| {
+        all.iter().find(|(of, _)| of == set).map(|(_, it)| it.clone())
+    };
+    if let Some(described) = known_already(&crash.described.borrow()) {
+        return described;
+    }
+    let _span = info_span!("describe").entered();
+    let described = describe(set, &known(crash).public).map(Rc::new);
+    let mut all = crash.described.borrow_mut();
+    all.push_front((set.clone(), described.clone()));
+    all.truncate(REMEMBERED);
+    described
 }
 
 fn known<'a>(crash: &'a Crash<'_>) -> &'a Known {

@@ -19,6 +19,7 @@ use rand_chacha::ChaCha20Rng;
 use stunt_leakage::{Bits, Charge, Claim};
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::{Failure, Original, Test, TestKind};
+use stunt_reduce::InVain;
 use stunt_search::paths::Found as Paths;
 use stunt_search::weaken::{DrawnFrom, Lengths};
 use stunt_search::{Double, Measured, PathCondition, Share};
@@ -192,6 +193,10 @@ struct Search<'a, T> {
     natively: Cell<Option<bool>>,
     /// What the search starts from, if not from the original.
     base: Option<Original>,
+    /// What did not fail while it was reduced.
+    in_vain: InVain,
+    /// Whether reducing it took all of its time: then more may go.
+    is_cut_short: bool,
     /// How long a double may be, and what it owes for that.
     lengths: Lengths,
     /// Of a canonical double: what the path reveals, of which all is a function.
@@ -223,6 +228,8 @@ pub fn search<T: Target>(
         pace: None,
         natively: Cell::new(None),
         base: None,
+        in_vain: InVain::default(),
+        is_cut_short: false,
         lengths: Lengths::default(),
         canonical: None,
         measured: 0,

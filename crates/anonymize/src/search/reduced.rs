@@ -18,7 +18,7 @@ use rand_chacha::ChaCha20Rng;
 use stunt_leakage::{Bits, ByteLeak, Charge, Claim};
 use stunt_machine::symbolic::Relaxations;
 use stunt_path::Original;
-use stunt_reduce::{Budget, reduce};
+use stunt_reduce::{Budget, Remembering, reduce};
 use stunt_search::weaken::{
     DrawnFrom, Lengths, Room, length_bits, of_documents, other_length_bits, same_length_bits,
 };
@@ -46,6 +46,10 @@ const REDUCING_FURTHER: f64 = 0.8;
 const FEW_RUNS: u32 = 400;
 /// With fewer than these, an input does not become as small as it could.
 const SOME_RUNS: u32 = 2000;
+/// A double that would be refused is worth as many times more of the time, unless the user has said how long.
+const ROUNDS: u32 = 4;
+/// With less of it changed than this share, an input is hardly another one.
+const WORTH_GOING_ON: f64 = 0.03;
 /// A slow program may take so many times the usual time, unless the user has said how long.
 const SLOWLY: f64 = 1.5;
 /// A double is filled up to the original's length if that is at most this, in bytes: a maintainer should be able
@@ -90,17 +94,39 @@ impl<T: Target> Search<'_, T> {
                 }
             }
         }
-        let runs = oracle.runs();
-        drop(oracle);
-        self.allowed = Allowed {
-            time: before.time.saturating_sub(begun.elapsed()),
-            // What is left of an input that was hard to reduce is hard to weaken, too.
-            runs: before.runs.saturating_sub(runs).max(before.runs / 2),
-        };
-        match self.find_by(rng) {
-            Ok(found) => Ok(self.charged(found)),
-            Err(Error::Refused(why)) => in_hand.ok_or(Error::Refused(why)),
-            Err(error) => Err(error),
+        let mut rounds = if self.options.time.is_none() { ROUNDS } else { 0 };
+        let (mut reducing, mut more_may_go) = (begun.elapsed(), self.is_cut_short);
+        loop {
+            self.allowed = Allowed {
+                time: before.time.saturating_sub(reducing),
+                // What is left of an input that was hard to reduce is hard to weaken, too.
+                runs: before.runs.saturating_sub(oracle.runs()).max(before.runs / 2),
+            };
+            drop(oracle);
+            let found = match self.find_by(rng) {
+                Ok(found) => self.charged(found),
+                Err(Error::Refused(why)) => in_hand.take().ok_or(Error::Refused(why))?,
+                Err(error) => return Err(error),
+            };
+            if rounds == 0 || !more_may_go || !self.target.refuses(&found) {
+                return Ok(found);
+            }
+            rounds -= 1;
+            info!("what was found would be refused, and more may go");
+            self.allowed = before;
+            let Some(next) = self.runner()? else { return Ok(found) };
+            oracle = next;
+            let begun = Instant::now();
+            let time = self.time().mul_f64(REDUCING_FURTHER);
+            let shorter = self.shortest(&may, &mut *oracle, time, before.runs)?;
+            (reducing, more_may_go) = (begun.elapsed(), self.is_cut_short);
+            if changed(&self.base(), &shorter) < WORTH_GOING_ON {
+                return Ok(found);
+            }
+            in_hand = self.in_hand(shorter, &may)?;
+            if in_hand.is_none() {
+                return Ok(found);
+            }
         }
     }
 
@@ -223,18 +249,34 @@ impl<T: Target> Search<'_, T> {
         self.stage(Stage::Reduce);
         let begun = Instant::now();
         let from = self.base().reveal();
+        let mut in_vain = std::mem::take(&mut self.in_vain);
         let shorter = self.searching(|cancel| {
             let over = || begun.elapsed() > time || cancel.load(Ordering::Relaxed);
             let without = &self.options.without;
-            reduce(&from, may, oracle, Budget { runs, over: &over, without, few })
+            let mut oracle = Remembering::new(&mut *oracle, &mut in_vain);
+            reduce(&from, may, &mut oracle, Budget { runs, over: &over, without, few })
         });
         let shorter = shorter?;
+        self.in_vain = in_vain;
+        self.is_cut_short = begun.elapsed() > time;
         self.seconds.search += begun.elapsed().as_secs_f64();
         let shorter = original.with_bytes(shorter.input);
         let (from, to) = (original.size(), shorter.size());
         info!(from, to, runs = oracle.runs(), "reduced");
         Ok(shorter)
     }
+}
+
+/// Which share of an input became another one, or went.
+fn changed(from: &Original, to: &Original) -> f64 {
+    let (from, to) = (from.reveal().concat(), to.reveal().concat());
+    let same = from.iter().zip(&to).filter(|(one, other)| one == other).count();
+    let differ = if from.len() == to.len() {
+        from.len() - same
+    } else {
+        from.len() - to.len().min(from.len())
+    };
+    differ as f64 / from.len().max(1) as f64
 }
 
 /// What is owed for certain, as a figure.

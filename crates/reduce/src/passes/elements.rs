@@ -68,13 +68,51 @@ impl Pass for Plain {
     }
 
     fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
-        let changes: Vec<(Range<usize>, Vec<u8>)> = texts(bytes)
-            .into_iter()
-            .map(|range| (range.clone(), all_plain(&bytes[range])))
-            .filter(|(range, plain)| bytes[range.clone()] != plain[..])
-            .collect();
-        changes.chunks(self.0.max(1)).map(|group| Edit::all(group.to_vec())).collect()
+        plainer(bytes, texts(bytes), self.0)
     }
+}
+
+/// All at once, but for the values of attributes: those mostly say what the rest is.
+pub(crate) struct PlainTexts;
+
+impl Pass for PlainTexts {
+    fn family(&self) -> &'static str {
+        "plain"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        plainer(bytes, free_texts(bytes), usize::MAX)
+    }
+}
+
+/// All numbers of some digits at once, those within the values of attributes, too: places, amounts, dates.
+pub(crate) struct PlainNumbers;
+
+impl Pass for PlainNumbers {
+    fn family(&self) -> &'static str {
+        "plain"
+    }
+
+    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
+        plainer(bytes, numbers_not_plain(bytes), usize::MAX)
+    }
+}
+
+/// The numbers of some digits within what somebody wrote.
+pub(crate) fn numbers_not_plain(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut words = words_not_plain(bytes);
+    words.retain(|word| bytes[word.clone()].iter().all(u8::is_ascii_digit));
+    words
+}
+
+/// Edits that make so many of these plain at a time.
+fn plainer(bytes: &[u8], texts: Vec<Range<usize>>, size: usize) -> Vec<Edit> {
+    let changes: Vec<(Range<usize>, Vec<u8>)> = texts
+        .into_iter()
+        .map(|range| (range.clone(), all_plain(&bytes[range])))
+        .filter(|(range, plain)| bytes[range.clone()] != plain[..])
+        .collect();
+    changes.chunks(size.max(1)).map(|group| Edit::all(group.to_vec())).collect()
 }
 
 /// Groups of so many words and numbers within what somebody wrote, of which letters become `a` and digits `0`: of a text
@@ -116,24 +154,53 @@ pub(crate) fn words_not_plain(bytes: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
+/// An edit that makes all of them plain for which something holds, if there are any.
+pub(crate) fn plain_words(bytes: &[u8], wanted: impl Fn(&Range<usize>) -> bool) -> Option<Edit> {
+    let words = words_not_plain(bytes).into_iter().filter(wanted).collect();
+    plainer(bytes, words, usize::MAX).pop()
+}
+
 fn all_plain(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|&byte| plain(byte)).collect()
 }
 
 /// How many texts and values are not plain.
 pub(crate) fn not_plain(bytes: &[u8]) -> usize {
+    count_not_plain(bytes, &texts(bytes))
+}
+
+/// Whether there is more than one text or value.
+pub(crate) fn has_texts(bytes: &[u8]) -> bool {
+    texts(bytes).len() > 1
+}
+
+/// The same without the values of attributes.
+pub(crate) fn free_texts_not_plain(bytes: &[u8]) -> usize {
+    count_not_plain(bytes, &free_texts(bytes))
+}
+
+fn count_not_plain(bytes: &[u8], texts: &[Range<usize>]) -> usize {
     let is_plain = |range: &Range<usize>| bytes[range.clone()].iter().all(|&it| plain(it) == it);
-    texts(bytes).iter().filter(|range| !is_plain(range)).count()
+    texts.iter().filter(|range| !is_plain(range)).count()
 }
 
 /// The elements that have no others within and are what somebody wrote: no names of tags and attributes.
 fn texts(bytes: &[u8]) -> Vec<Range<usize>> {
+    texts_with(bytes, |_| true)
+}
+
+fn free_texts(bytes: &[u8]) -> Vec<Range<usize>> {
+    texts_with(bytes, |role| role != Role::AttributeValue)
+}
+
+fn texts_with(bytes: &[u8], wanted: impl Fn(Role) -> bool) -> Vec<Range<usize>> {
     let structure = Structure::of(bytes);
     let elements = structure.elements();
     let is_text = |&at: &usize| {
         let role = elements[at].role;
         structure.inside(at).is_empty()
             && !matches!(role, Role::Tag | Role::Attribute | Role::Remark | Role::Member)
+            && wanted(role)
     };
     (0..elements.len()).filter(is_text).map(|at| elements[at].range.clone()).collect()
 }
