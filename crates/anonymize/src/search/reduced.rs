@@ -123,8 +123,11 @@ impl<T: Target> Search<'_, T> {
             if changed(&self.base(), &shorter) < WORTH_GOING_ON {
                 return Ok(found);
             }
+            let kept = (self.base.clone(), self.lengths);
             in_hand = self.in_hand(shorter, &may)?;
             if in_hand.is_none() {
+                // It is not the answer, and so nothing to start from.
+                (self.base, self.lengths) = kept;
                 return Ok(found);
             }
         }
