@@ -124,8 +124,8 @@ fn text(made: Made, explain: bool, style: Style) -> String {
         story.say("");
     }
     story.say(
-        "Stunt finds out what the failure needs of it, and draws another file at random that has just that, and \
-         where nothing is needed what a person can read. This is the double; what is needed is marked:",
+        "Stunt finds out what the failure needs of it, and draws another file at random that has just that, of plain \
+         characters where those will do. This is the double; what is needed is marked:",
     );
     story.show(marked(double, &found.drawn.measured.bytes, style));
     let readable = match owner.remains.bytes {
