@@ -93,6 +93,7 @@ static void json(char *text) {
 static void xml(char *text) {
   int depth = 0;
   for (char *at = text; (at = strchr(at, '<')); at++) {
+    if (at[1] == '?') continue;
     depth += at[1] == '/' ? -1 : 1;
     if (depth == 3 && strncmp(at, "<born>", 6) == 0) date(at + 6);
   }

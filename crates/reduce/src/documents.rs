@@ -43,9 +43,12 @@ impl Reduction<'_> {
         let at_first = self.bytes().len();
         // What can go in few runs goes first, everywhere: there may be time for few.
         let all: usize = document.leaves().map(|(_, content)| content.len()).sum();
-        self.leaves_plainly(&mut document)?;
-        if self.budget.few {
-            self.words_everywhere(&mut document)?;
+        // Of more than that, parts have to go first: every try would look at all of it.
+        if all <= MOST_AT_ONCE {
+            self.leaves_plainly(&mut document)?;
+            if self.budget.few {
+                self.words_everywhere(&mut document)?;
+            }
         }
         // Where elements are known by their numbers, only the last can go; but all others may become plain.
         self.within_leaves(&mut document, all / DOMINANT, How::Hastily)?;
@@ -124,11 +127,10 @@ impl Reduction<'_> {
         if self.is_left_out(pass.family()) {
             return Ok(());
         }
-        let is_open = |content: &Content| content.len() <= MANY_PAGES && is_open(content);
         self.groups(
             document,
             HASTE,
-            |document| paths(document, |_, content| content.is_some_and(&is_open)),
+            |document| paths(document, |_, content| content.is_some_and(|it| is_open(it))),
             |document, paths| {
                 let edited = |path: &Path| {
                     let content = document.node(path).and_then(|node| node.content())?.to_vec();
@@ -148,7 +150,7 @@ impl Reduction<'_> {
             return Ok(());
         }
         // No names: a name has one element.
-        let is_page = |content: &Content| content.len() <= MANY_PAGES && has_texts(content);
+        let is_page = |content: &Content| has_texts(content);
         self.groups(
             document,
             HASTE,
@@ -289,8 +291,8 @@ impl Reduction<'_> {
 /// A leaf with such a part of all content is looked into before anything else.
 const DOMINANT: usize = 4;
 
-/// What is longer is not one page of many, and looked into by itself.
-const MANY_PAGES: usize = 1 << 20;
+/// All leaves together are looked at if they have no more bytes than this.
+const MOST_AT_ONCE: usize = 1 << 20;
 
 /// Every processor has something to do: a candidate more costs no time, and some programs are slow.
 const AT_FIRST: usize = 2;
