@@ -110,8 +110,11 @@ fn definition(
     if pool.is_bool(a) {
         return None;
     }
+    let is_alone = |byte: InputByte| uses.get(&byte) == Some(&1);
+    if !pool.support(literal).iter().any(is_alone) {
+        return None;
+    }
     [(a, b), (b, a)].into_iter().find_map(|(side, term)| {
-        let is_alone = |byte: InputByte| uses.get(&byte) == Some(&1);
         solved_for_bytes(pool, side, term, &is_alone, &mut |bytes, value| {
             let found = Found { literal, bytes, value };
             fits(pool, &found, domains).then_some(found)

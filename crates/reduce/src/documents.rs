@@ -14,10 +14,10 @@ use stunt_document::{Content, Document, Limits, Path, Style};
 use crate::driver::{Budget, Reduction};
 use crate::oracle::{AT_ONCE, Broken, Oracle};
 use crate::pass::Pass;
+use crate::passes::PlainWords;
 use crate::passes::elements::{
-    free_texts_not_plain, has_texts, numbers_not_plain, plain_words, words_not_plain,
+    free_texts_not_plain, has_texts, made_plain, numbers_not_plain, words_not_plain,
 };
-use crate::passes::{PlainNumbers, PlainTexts, PlainWords};
 
 /// What a source is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Reduction<'_> {
         // What can go in few runs goes first, everywhere: there may be time for few.
         let all: usize = document.leaves().map(|(_, content)| content.len()).sum();
         // Of more than that, parts have to go first: every try would look at all of it.
-        if all <= MOST_AT_ONCE {
+        if all <= MOST_AT_ONCE && !self.is_left_out(PlainWords(1).family()) {
             self.leaves_plainly(&mut document)?;
             if self.budget.few {
                 self.words_everywhere(&mut document)?;
@@ -112,67 +112,47 @@ impl Reduction<'_> {
     /// All texts of whole leaves become plain, of all leaves first, then all numbers: of many slides or sheets, few
     /// matter.
     fn leaves_plainly(&mut self, document: &mut Document) -> Result<(), Broken> {
-        // Names and times are leaves as well; they have one element, and mostly are needed.
-        self.leaves_by(document, &PlainTexts, |content| free_texts_not_plain(content) > 1)?;
-        self.leaves_by(document, &PlainNumbers, |content| numbers_not_plain(content).len() > 1)
-    }
-
-    /// The one edit of a pass is tried on groups of leaves for which something holds.
-    fn leaves_by(
-        &mut self,
-        document: &mut Document,
-        pass: &dyn Pass,
-        is_open: impl Fn(&[u8]) -> bool,
-    ) -> Result<(), Broken> {
-        if self.is_left_out(pass.family()) {
-            return Ok(());
+        for texts in [free_texts_not_plain, numbers_not_plain] {
+            self.groups(
+                document,
+                HASTE,
+                // Names and times are leaves as well; they have one element, and mostly are needed.
+                |document| paths(document, |_, it| it.is_some_and(|it| texts(it).len() > 1)),
+                |document, paths| {
+                    let edited = |path: &Path| {
+                        let content = document.node(path)?.content()?;
+                        Some((path.clone(), made_plain(content, texts(content))?.into()))
+                    };
+                    document.with_leaves(paths.iter().filter_map(edited))
+                },
+            )?;
         }
-        self.groups(
-            document,
-            HASTE,
-            |document| paths(document, |_, content| content.is_some_and(|it| is_open(it))),
-            |document, paths| {
-                let edited = |path: &Path| {
-                    let content = document.node(path).and_then(|node| node.content())?.to_vec();
-                    let edits = pass.edits(&content);
-                    let content = edits.first().map_or(content.clone(), |it| it.apply(&content));
-                    Some((path.clone(), Content::from(content)))
-                };
-                document.with_leaves(paths.iter().filter_map(edited))
-            },
-        )
+        Ok(())
     }
 
     /// Words and numbers become plain wherever they stand, in all leaves, many of them first: however many slides
     /// there are, they have few words that matter.
     fn words_everywhere(&mut self, document: &mut Document) -> Result<(), Broken> {
-        if self.is_left_out(PlainWords(1).family()) {
-            return Ok(());
-        }
         // No names: a name has one element.
-        let is_page = |content: &Content| has_texts(content);
+        let is_page = |(_, content): &(Path, &Content)| has_texts(content);
         self.groups(
             document,
             HASTE,
             |document| {
-                let leaves = document.leaves().filter(|(_, content)| is_page(content));
-                let words = leaves.flat_map(|(_, content)| {
-                    let content = content.to_vec();
-                    let words = words_not_plain(&content);
-                    words.into_iter().map(|it| content[it].to_vec()).collect::<Vec<_>>()
+                let words = document.leaves().filter(is_page).flat_map(|(_, content)| {
+                    let words = words_not_plain(content).into_iter();
+                    words.map(|it| content[it].to_vec()).collect::<Vec<_>>()
                 });
                 Vec::from_iter(words.collect::<BTreeSet<Vec<u8>>>())
             },
             |document, words| {
-                let leaves = document.leaves().filter(|(_, content)| is_page(content));
-                document.with_leaves(leaves.filter_map(|(path, content)| {
-                    let content = content.to_vec();
-                    let is_one = |at: &Range<usize>| {
-                        words.binary_search_by(|it| it[..].cmp(&content[at.clone()])).is_ok()
-                    };
-                    let edit = plain_words(&content, is_one)?;
-                    Some((path, Content::from(edit.apply(&content))))
-                }))
+                let edited = |(path, content): (Path, &Content)| {
+                    let mut some = words_not_plain(content);
+                    let word = |at: &Range<usize>| &content[at.clone()];
+                    some.retain(|at| words.binary_search_by(|it| it[..].cmp(word(at))).is_ok());
+                    Some((path, made_plain(content, some)?.into()))
+                };
+                document.with_leaves(document.leaves().filter(is_page).filter_map(edited))
             },
         )
     }

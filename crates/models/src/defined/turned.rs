@@ -7,7 +7,7 @@
 //! value does not depend on the bytes that it is for.
 
 use rustc_hash::FxHashMap;
-use stunt_terms::{InputByte, Op, Pool, Program, Term};
+use stunt_terms::{InputByte, Op, Pool, Program, Term, mask};
 
 /// So many places of an equation are looked at: a sum over a long record has many.
 const MOST_PLACES: usize = 1 << 12;
@@ -20,7 +20,7 @@ pub(super) struct Value {
     terms: Vec<Term>,
     steps: Vec<Step>,
     /// In bits.
-    width: u32,
+    width: u8,
 }
 
 /// What is done to the value of the other side.
@@ -81,7 +81,7 @@ impl Value {
                 Step::Neg => value.wrapping_neg(),
             };
         }
-        value & low_bits(self.width)
+        value & mask(self.width)
     }
 }
 
@@ -89,7 +89,7 @@ impl Value {
 struct Place {
     term: Term,
     /// Modulo so many bits.
-    width: u32,
+    width: u8,
     /// The step that led here, and the place that it was made from.
     before: Option<(Step, usize)>,
 }
@@ -102,7 +102,7 @@ pub(super) fn solved_for_bytes<F>(
     is_alone: &dyn Fn(InputByte) -> bool,
     accept: &mut dyn FnMut(Vec<InputByte>, Value) -> Option<F>,
 ) -> Option<F> {
-    let mut places = vec![Place { term: side, width: u32::from(pool.width(side)), before: None }];
+    let mut places = vec![Place { term: side, width: pool.width(side), before: None }];
     let (mut at, mut rows) = (0, 0);
     while at < places.len() && places.len() < MOST_PLACES && rows < MOST_ROWS {
         let Place { term, width, before } = places[at];
@@ -110,7 +110,7 @@ pub(super) fn solved_for_bytes<F>(
         match pool.op(term) {
             Op::Byte(_) | Op::Concat(..) => {
                 if let Some(bytes) = bytes_in_a_row(pool, term)
-                    && u32::from(pool.width(term)) == width
+                    && pool.width(term) == width
                     && bytes.iter().all(|&byte| is_alone(byte))
                 {
                     rows += 1;
@@ -126,8 +126,8 @@ pub(super) fn solved_for_bytes<F>(
                 }
             }
             Op::ZeroExtend(inner) => {
-                let narrow = u32::from(pool.width(inner));
-                let is_never_more = || before.is_none() && most(pool, other) <= low_bits(narrow);
+                let narrow = pool.width(inner);
+                let is_never_more = || before.is_none() && most(pool, other) <= mask(narrow);
                 if narrow >= width || is_never_more() {
                     places.push(Place { term: inner, width: width.min(narrow), before });
                 }
@@ -188,11 +188,6 @@ fn bytes_in_a_row(pool: &Pool, term: Term) -> Option<Vec<InputByte>> {
     }
 }
 
-/// A number of so many bits, all of them set.
-fn low_bits(width: u32) -> u128 {
-    u128::MAX.checked_shr(128 - width).unwrap_or(0)
-}
-
 /// A number that a term is never above, by its shape.
 fn most(pool: &Pool, term: Term) -> u128 {
     let mut known: FxHashMap<Term, u128> = FxHashMap::default();
@@ -207,19 +202,19 @@ fn most(pool: &Pool, term: Term) -> u128 {
             open.push(missing);
             continue;
         }
-        let all = low_bits(u32::from(pool.width(next)));
+        let all = mask(pool.width(next));
         let of = |term: Term| known[&term];
         let most = match pool.op(next) {
             Op::Const(value) => value,
             Op::And(a, b) => of(a).min(of(b)),
-            Op::Or(a, b) | Op::Xor(a, b) => low_bits(128 - (of(a) | of(b)).leading_zeros()),
+            Op::Or(a, b) | Op::Xor(a, b) => mask((128 - (of(a) | of(b)).leading_zeros()) as u8),
             Op::Add(a, b) => of(a).saturating_add(of(b)),
             Op::Mul(a, b) => of(a).saturating_mul(of(b)),
             Op::URem(a, _) | Op::LShr(a, _) | Op::ZeroExtend(a) => of(a),
             Op::Extract { lo: 0, arg } => of(arg),
             Op::Concat(a, b) => {
-                let width = u32::from(pool.width(b));
-                of(a).checked_shl(width).unwrap_or(u128::MAX) | low_bits(width)
+                let width = pool.width(b);
+                of(a) << width | mask(width)
             }
             Op::Ite(_, a, b) => of(a).max(of(b)),
             Op::Table(table, _) => {

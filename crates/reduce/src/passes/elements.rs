@@ -72,37 +72,18 @@ impl Pass for Plain {
     }
 }
 
-/// All at once, but for the values of attributes: those mostly say what the rest is.
-pub(crate) struct PlainTexts;
+/// Groups of so many words and numbers within what somebody wrote, of which letters become `a` and digits `0`: of a text
+/// that is needed hardly a word is.
+pub(crate) struct PlainWords(pub(crate) usize);
 
-impl Pass for PlainTexts {
+impl Pass for PlainWords {
     fn family(&self) -> &'static str {
         "plain"
     }
 
     fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
-        plainer(bytes, free_texts(bytes), usize::MAX)
+        plainer(bytes, words_not_plain(bytes), self.0)
     }
-}
-
-/// All numbers of some digits at once, those within the values of attributes, too: places, amounts, dates.
-pub(crate) struct PlainNumbers;
-
-impl Pass for PlainNumbers {
-    fn family(&self) -> &'static str {
-        "plain"
-    }
-
-    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
-        plainer(bytes, numbers_not_plain(bytes), usize::MAX)
-    }
-}
-
-/// The numbers of some digits within what somebody wrote.
-pub(crate) fn numbers_not_plain(bytes: &[u8]) -> Vec<Range<usize>> {
-    let mut words = words_not_plain(bytes);
-    words.retain(|word| bytes[word.clone()].iter().all(u8::is_ascii_digit));
-    words
 }
 
 /// Edits that make so many of these plain at a time.
@@ -115,20 +96,9 @@ fn plainer(bytes: &[u8], texts: Vec<Range<usize>>, size: usize) -> Vec<Edit> {
     changes.chunks(size.max(1)).map(|group| Edit::all(group.to_vec())).collect()
 }
 
-/// Groups of so many words and numbers within what somebody wrote, of which letters become `a` and digits `0`: of a text
-/// that is needed hardly a word is.
-pub(crate) struct PlainWords(pub(crate) usize);
-
-impl Pass for PlainWords {
-    fn family(&self) -> &'static str {
-        "plain"
-    }
-
-    fn edits(&self, bytes: &[u8]) -> Vec<Edit> {
-        let change = |range: Range<usize>| (range.clone(), all_plain(&bytes[range]));
-        let changes: Vec<_> = words_not_plain(bytes).into_iter().map(change).collect();
-        changes.chunks(self.0.max(1)).map(|group| Edit::all(group.to_vec())).collect()
-    }
+/// The bytes with all of these plain, if they are not.
+pub(crate) fn made_plain(bytes: &[u8], texts: Vec<Range<usize>>) -> Option<Vec<u8>> {
+    Some(plainer(bytes, texts, usize::MAX).first()?.apply(bytes))
 }
 
 /// The words and numbers within what somebody wrote that are not plain: in markup, JSON and values of PDF within texts
@@ -154,10 +124,11 @@ pub(crate) fn words_not_plain(bytes: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
-/// An edit that makes all of them plain for which something holds, if there are any.
-pub(crate) fn plain_words(bytes: &[u8], wanted: impl Fn(&Range<usize>) -> bool) -> Option<Edit> {
-    let words = words_not_plain(bytes).into_iter().filter(wanted).collect();
-    plainer(bytes, words, usize::MAX).pop()
+/// The numbers among them: places, amounts, dates.
+pub(crate) fn numbers_not_plain(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut words = words_not_plain(bytes);
+    words.retain(|word| bytes[word.clone()].iter().all(u8::is_ascii_digit));
+    words
 }
 
 fn all_plain(bytes: &[u8]) -> Vec<u8> {
@@ -166,7 +137,19 @@ fn all_plain(bytes: &[u8]) -> Vec<u8> {
 
 /// How many texts and values are not plain.
 pub(crate) fn not_plain(bytes: &[u8]) -> usize {
-    count_not_plain(bytes, &texts(bytes))
+    texts(bytes).into_iter().filter(|text| is_open(bytes, text)).count()
+}
+
+/// The texts that are not plain, without the values of attributes: those mostly say what the rest is.
+pub(crate) fn free_texts_not_plain(bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut texts = texts_with(bytes, |role| role != Role::AttributeValue);
+    texts.retain(|text| is_open(bytes, text));
+    texts
+}
+
+/// Whether something of a text is not plain.
+fn is_open(bytes: &[u8], text: &Range<usize>) -> bool {
+    bytes[text.clone()].iter().any(|&byte| plain(byte) != byte)
 }
 
 /// Whether there is more than one text or value.
@@ -174,23 +157,9 @@ pub(crate) fn has_texts(bytes: &[u8]) -> bool {
     texts(bytes).len() > 1
 }
 
-/// The same without the values of attributes.
-pub(crate) fn free_texts_not_plain(bytes: &[u8]) -> usize {
-    count_not_plain(bytes, &free_texts(bytes))
-}
-
-fn count_not_plain(bytes: &[u8], texts: &[Range<usize>]) -> usize {
-    let is_plain = |range: &Range<usize>| bytes[range.clone()].iter().all(|&it| plain(it) == it);
-    texts.iter().filter(|range| !is_plain(range)).count()
-}
-
 /// The elements that have no others within and are what somebody wrote: no names of tags and attributes.
 fn texts(bytes: &[u8]) -> Vec<Range<usize>> {
     texts_with(bytes, |_| true)
-}
-
-fn free_texts(bytes: &[u8]) -> Vec<Range<usize>> {
-    texts_with(bytes, |role| role != Role::AttributeValue)
 }
 
 fn texts_with(bytes: &[u8], wanted: impl Fn(Role) -> bool) -> Vec<Range<usize>> {

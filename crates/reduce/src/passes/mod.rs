@@ -9,7 +9,7 @@ pub(crate) mod units;
 pub(crate) mod values;
 
 pub(crate) use brackets::{BracketPairs, Brackets};
-pub(crate) use elements::{Elements, Plain, PlainNumbers, PlainTexts, PlainWords};
+pub(crate) use elements::{Elements, Plain, PlainWords};
 pub(crate) use names::{Inlined, Mentions, OtherWords, Words};
 pub(crate) use records::{Counted, Records};
 pub(crate) use tree::{Hoist, Items};
@@ -37,11 +37,9 @@ pub(crate) mod tests {
 
     #[test]
     fn nothing_is_cut_out_of_nothing_and_every_pass_has_a_family() {
-        let all: [&dyn Pass; 23] = [
+        let all: [&dyn Pass; 21] = [
             &Elements(1),
             &Plain(1),
-            &PlainTexts,
-            &PlainNumbers,
             &PlainWords(1),
             &Lines(1),
             &LinePairs,
