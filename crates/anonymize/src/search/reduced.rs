@@ -83,16 +83,8 @@ impl<T: Target> Search<'_, T> {
         if few && in_hand.is_some() {
             let time = before.time.saturating_sub(begun.elapsed()).min(self.time());
             let runs = before.runs.saturating_sub(oracle.runs());
-            let further = time.mul_f64(REDUCING_FURTHER);
-            let shorter = self.shortest(&may, &mut *oracle, further, runs)?;
-            if shorter.reveal() != self.base().reveal() {
-                let kept = (self.base.clone(), self.lengths);
-                match self.in_hand(shorter, &may)? {
-                    Some(better) => in_hand = Some(better),
-                    // It is not the answer, and so nothing to start from.
-                    None => (self.base, self.lengths) = kept,
-                }
-            }
+            let time = time.mul_f64(REDUCING_FURTHER);
+            in_hand = self.further(&may, &mut *oracle, time, runs, 0.0)?.or(in_hand);
         }
         let mut rounds = if self.options.time.is_none() { ROUNDS } else { 0 };
         let (mut reducing, mut more_may_go) = (begun.elapsed(), self.is_cut_short);
@@ -118,19 +110,34 @@ impl<T: Target> Search<'_, T> {
             oracle = next;
             let begun = Instant::now();
             let time = self.time().mul_f64(REDUCING_FURTHER);
-            let shorter = self.shortest(&may, &mut *oracle, time, before.runs)?;
+            in_hand = self.further(&may, &mut *oracle, time, before.runs, WORTH_GOING_ON)?;
             (reducing, more_may_go) = (begun.elapsed(), self.is_cut_short);
-            if changed(&self.base(), &shorter) < WORTH_GOING_ON {
-                return Ok(found);
-            }
-            let kept = (self.base.clone(), self.lengths);
-            in_hand = self.in_hand(shorter, &may)?;
             if in_hand.is_none() {
-                // It is not the answer, and so nothing to start from.
-                (self.base, self.lengths) = kept;
                 return Ok(found);
             }
         }
+    }
+
+    /// Reduces what the search starts from further. Nothing, and the search starts from what it was, if no more
+    /// than this share of it changed or what is left is not proved.
+    fn further(
+        &mut self,
+        may: &[bool],
+        oracle: &mut dyn Runner,
+        time: Duration,
+        runs: u64,
+        share: f64,
+    ) -> Result<Option<Found>, Error> {
+        let shorter = self.shortest(may, oracle, time, runs)?;
+        if changed(&self.base(), &shorter) <= share {
+            return Ok(None);
+        }
+        let kept = (self.base.clone(), self.lengths);
+        let in_hand = self.in_hand(shorter, may)?;
+        if in_hand.is_none() {
+            (self.base, self.lengths) = kept;
+        }
+        Ok(in_hand)
     }
 
     /// What is left of the original is what the search starts from, and the answer if it is proved.
@@ -273,11 +280,9 @@ impl<T: Target> Search<'_, T> {
 /// Which share of an input became another one, or went.
 fn changed(from: &Original, to: &Original) -> f64 {
     let (from, to) = (from.reveal().concat(), to.reveal().concat());
-    let same = from.iter().zip(&to).filter(|(one, other)| one == other).count();
-    let differ = if from.len() == to.len() {
-        from.len() - same
-    } else {
-        from.len() - to.len().min(from.len())
+    let differ = match from.len().abs_diff(to.len()) {
+        0 => from.iter().zip(&to).filter(|(one, other)| one != other).count(),
+        differ => differ,
     };
     differ as f64 / from.len().max(1) as f64
 }
